@@ -16,12 +16,13 @@ An agent's name is enough: `carryover codex` goes on there with the newest sessi
 Try it without any agent: carryover demo",
     after_long_help = "\
 Examples:
-  carryover                             pick a session and go on with it in any agent
-  carryover list                        sessions of all agents, this project's first
-  carryover codex                       go on in Codex with the newest session of this project
-  carryover codex login bug --launch    the session that is called so, and start Codex
+  carryover                   pick a session and go on with it
+  carryover list              sessions, this project's first
+  carryover codex             the newest session, in Codex
+  carryover codex --launch    the same, and start Codex
+  carryover codex login bug   the session that is called so
   carryover resume 8f3c21aa --target claude-code --launch
-  carryover undo                        take the last resume back
+  carryover undo              take the last resume back
 
 Exit codes: 0 fine, 1 no agent found, 2 session not found or ambiguous, 3 could not be read or written,
 4 could not be fitted, 64 wrong command line, 70 a bug of carryover."

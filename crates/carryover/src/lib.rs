@@ -33,6 +33,7 @@ mod signals;
 mod told_words;
 mod ui;
 mod view;
+mod wrap;
 
 use std::panic;
 use std::process::ExitCode;

@@ -84,6 +84,11 @@ impl Paint {
     }
 }
 
+/// Whether a character is a mark of ours, which takes no room.
+pub(crate) fn is_mark(letter: char) -> bool {
+    letter == END || Paint::style_for(letter).is_some()
+}
+
 /// A stream that lets plain text and our styles through.
 pub(crate) struct Painted<W>(W);
 
@@ -94,9 +99,7 @@ impl<W: Write> Painted<W> {
 
     fn write_text(&mut self, text: &str) -> io::Result<()> {
         let mut rest = text;
-        while let Some((at, mark)) =
-            rest.char_indices().find(|(_, mark)| *mark == END || Paint::style_for(*mark).is_some())
-        {
+        while let Some((at, mark)) = rest.char_indices().find(|(_, mark)| is_mark(*mark)) {
             self.0.write_all(strip_hidden(&rest[..at]).as_bytes())?;
             match Paint::style_for(mark) {
                 Some(style) => write!(self.0, "{}", style.render())?,

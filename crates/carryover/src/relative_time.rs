@@ -53,6 +53,17 @@ pub(crate) fn format_until(then: Timestamp, env: &Env) -> String {
     then.strftime(form).to_string()
 }
 
+/// A time to the minute: `17:02` of today, `12 Mar 17:02`, `12 Mar 2025 17:02`.
+pub(crate) fn format_clock(at: Timestamp, env: &Env) -> String {
+    let (at, now) = (to_local(at, env), to_local(env.now, env));
+    let form = match () {
+        () if at.date() == now.date() => "%H:%M",
+        () if at.year() == now.year() => "%-d %b %H:%M",
+        () => "%-d %b %Y %H:%M",
+    };
+    at.strftime(form).to_string()
+}
+
 fn to_local(at: Timestamp, env: &Env) -> Zoned {
     let at = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     at.to_zoned(env.zone.clone())
@@ -119,6 +130,13 @@ mod tests {
             ("2026-12-01T15:00:00Z", "1 Dec 17:00"),
         ] {
             assert_eq!(format_until(at(then), &env), said);
+        }
+        for (then, said) in [
+            ("2026-11-14T22:30:00.123Z", "00:30"),
+            ("2026-11-14T21:30:00Z", "14 Nov 23:30"),
+            ("2025-11-20T08:00:00Z", "20 Nov 2025 10:00"),
+        ] {
+            assert_eq!(format_clock(at(then), &env), said);
         }
         for edge in [i64::MIN, i64::MAX] {
             assert!(!format_when(Timestamp::from_millis(edge), &env, false).is_empty());

@@ -39,8 +39,11 @@ const OPTIONAL: [usize; 3] = [BRANCH, MODEL, SIZE];
 const BRIEF_BELOW_COLUMNS: usize = 72;
 const FULL_PATHS_FROM_COLUMNS: usize = 100;
 
+/// Longer paths are told by their last part: the title is what a session is known by.
+const MAX_PATH_COLUMNS: usize = 24;
+
 /// A title is not cut further to make room for marks.
-const MIN_TITLE_BESIDE_MARKS: usize = 24;
+const MIN_TITLE_BESIDE_MARKS: usize = 16;
 const MAX_MARKS_ROOM: usize = 45;
 const MARKS_INDENT: &str = "\n    ";
 const GAP: &str = "  ";
@@ -158,8 +161,8 @@ impl SessionTable {
     fn format_painted(&self, row: &Row) -> String {
         let mut line = self.format_cells(&row.cells, &row.paints);
         let room = self.title_room();
-        // One row like the other: behind the title where all of them have room there.
-        let is_beside = row.marks_width() <= self.marks_room && self.marks_room + MIN_TITLE_BESIDE_MARKS <= room;
+        // Row by row: one with many marks is no reason to put those of the others below.
+        let is_beside = row.marks_width() + row.title.width().min(MIN_TITLE_BESIDE_MARKS) <= room;
         if is_beside {
             line.push_str(&cut_to_width(&row.title, room - row.marks_width()));
             row.marks.iter().for_each(|mark| line.extend([GAP, &mark.painted(room)]));
@@ -224,13 +227,19 @@ fn row_title(context: &Context, session: &ListedSession, width: usize) -> String
     let title = session.found.title.as_deref().map(|title| one_line(title, 200)).filter(|title| !title.is_empty());
     let title = title.unwrap_or_else(|| "(no title)".to_owned());
     match &session.found.project {
-        Some(project) if !session.here => match project.file_name() {
-            Some(name) if width < FULL_PATHS_FROM_COLUMNS => {
-                format!("{}: {title}", one_line(&name.to_string_lossy(), 20))
-            }
-            _ => format!("{}: {title}", abbreviate_home(context, project)),
-        },
+        Some(project) if !session.here => format!("{}: {title}", project_name(context, project, width)),
         _ => title,
+    }
+}
+
+/// The path of a project where it is short, else its last part.
+fn project_name(context: &Context, project: &Path, width: usize) -> String {
+    let path = abbreviate_home(context, project);
+    match project.file_name() {
+        Some(name) if width < FULL_PATHS_FROM_COLUMNS || path.width() > MAX_PATH_COLUMNS => {
+            one_line(&name.to_string_lossy(), 20)
+        }
+        _ => one_line(&path, MAX_PATH_COLUMNS),
     }
 }
 

@@ -16,11 +16,15 @@ use crate::process_env;
 use crate::progress::tell_if_slow;
 use crate::quantity;
 use crate::signals;
+use crate::wrap::wrap_row;
 
 pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint, REMOVED};
 
 /// How wide a table is where nobody looks at it.
 const DEFAULT_WIDTH: usize = 160;
+
+/// More columns than a row has.
+const UNCUT_COLUMNS: usize = 4_000;
 
 /// The two streams, and how they are used.
 pub(crate) struct Ui {
@@ -31,6 +35,8 @@ pub(crate) struct Ui {
     width: usize,
     interactive: bool,
     color: Color,
+    /// The columns of the terminal that we report on; none where that is no terminal.
+    report_columns: Option<usize>,
     /// The lines of the terminal that data goes to; none where it goes elsewhere.
     rows: Option<usize>,
 }
@@ -39,14 +45,16 @@ impl Ui {
     /// The streams of this process.
     pub(crate) fn new(globals: Globals) -> Self {
         let choice = color_choice(globals.color);
+        let width = detect_width();
         Self {
             out: Painted::new(BufWriter::new(Box::new(AutoStream::new(io::stdout(), choice)))),
             err: Painted::new(Box::new(AutoStream::new(io::stderr(), choice))),
             quiet: globals.quiet,
             json: globals.json,
-            width: detect_width(),
+            width,
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
             color: globals.color,
+            report_columns: io::stderr().is_terminal().then_some(width),
             rows: io::stdout().is_terminal().then(detect_rows),
         }
     }
@@ -55,6 +63,7 @@ impl Ui {
     pub(crate) fn merged(globals: Globals) -> Self {
         let mut ui = Self::new(globals);
         ui.err = Painted::new(Box::new(AutoStream::new(io::stdout(), color_choice(globals.color))));
+        ui.report_columns = ui.prose_columns();
         ui.json = false;
         ui.interactive = false;
         ui
@@ -83,6 +92,12 @@ impl Ui {
     /// How many columns there are.
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// How many columns a table of data has: what no terminal shows is not cut, but where the user says how wide it is.
+    pub(crate) fn table_columns(&self) -> usize {
+        let is_cut = self.rows.is_some() || process_env::terminal_columns().is_some();
+        if is_cut { self.width } else { UNCUT_COLUMNS }
     }
 
     /// The columns to wrap prose to; none where data does not go to a terminal.
@@ -180,10 +195,17 @@ impl Ui {
     }
 
     /// Writes a line to stderr whatever the flags are. Where a name has lines of its own, they stand further in: none
-    /// of them is mistaken for one of ours.
+    /// of them is mistaken for one of ours. On a terminal it is wrapped at words.
     pub(crate) fn write_line(&mut self, line: impl Display) -> io::Result<()> {
         self.out.flush()?;
-        writeln!(self.err, "{}", line.to_string().replace('\n', "\n  "))
+        let text = line.to_string().replace('\n', "\n  ");
+        text.split('\n').try_for_each(|line| writeln!(self.err, "{}", wrap_row(line, self.report_columns)))
+    }
+
+    /// Writes a line of a report that was asked for to stdout; on a terminal it is wrapped at words.
+    pub(crate) fn write_row(&mut self, row: impl Display) -> io::Result<()> {
+        let columns = self.prose_columns();
+        writeln!(self.out, "{}", wrap_row(&row.to_string(), columns))
     }
 
     /// Writes data as JSON.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carryover_agents::Env;
 use carryover_core::distill::{
     ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, FailingCommand, Item, TestResult,
     TestRun, TouchedFile,
@@ -21,6 +22,7 @@ use crate::choice;
 use crate::error::CommandError;
 use crate::process_env::resolve_path;
 use crate::quantity;
+use crate::relative_time::{format_clock, format_until};
 use crate::told_words::describe_state;
 use crate::ui::{BOLD, DIM, Ui};
 
@@ -34,7 +36,7 @@ const MAX_FINDING_CHARS: usize = 160;
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  carryover brief                       the newest session of this project
+  carryover brief             the newest session here
   carryover brief 8f3c21aa --json | jq .next")]
 pub(crate) struct BriefArgs {
     #[command(flatten)]
@@ -75,7 +77,9 @@ pub(crate) fn cmd_brief(
         return Ok(());
     }
     let mut n_bytes = 0;
-    for (heading, lines) in build_sections(&brief) {
+    let mut names_entries = false;
+    let teller = Teller { env: &context.env };
+    for (heading, lines) in teller.build_sections(&brief) {
         if lines.is_empty() {
             continue;
         }
@@ -83,12 +87,17 @@ pub(crate) fn cmd_brief(
         n_bytes += heading.len() + 1;
         for BriefLine { text, source } in lines {
             let text = one_line(&text, MAX_FINDING_CHARS);
-            writeln!(ui.out(), "  {text}  {DIM}{source}{DIM:#}")?;
+            ui.write_row(format_args!("  {text}  {DIM}{source}{DIM:#}"))?;
+            names_entries |= source.contains("entry ");
             n_bytes += text.len() + source.len() + "    \n".len();
         }
     }
     let tokens = quantity::format_tokens(tokens::estimate_bytes(n_bytes));
     writeln!(ui.out(), "{DIM}about {tokens} tokens{DIM:#}")?;
+    if names_entries {
+        let id = one_line(&session.found.id.0, 80);
+        ui.hint(format_args!("`carryover show {id} --entry REF` shows an entry"))?;
+    }
     Ok(())
 }
 
@@ -98,123 +107,143 @@ struct BriefLine {
     source: String,
 }
 
-fn build_sections(brief: &Brief) -> Vec<(&'static str, Vec<BriefLine>)> {
-    let items = |items: &[Item]| items.iter().map(item_line).collect::<Vec<_>>();
-    let task = &brief.task;
-    vec![
-        ("State", state_lines(brief)),
-        ("Task", task.request.iter().map(item_line).collect()),
-        ("The last prompt", task.follow_up.iter().map(item_line).collect()),
-        ("The work began with", task.began_with.iter().map(item_line).collect()),
-        ("The agent's last words", items(&brief.last_words)),
-        ("Plan: in progress", items(&brief.plan.in_progress)),
-        ("Plan: left", items(&brief.plan.left)),
-        ("Plan: done", items(&brief.plan.done)),
-        ("Decisions", brief.decisions.iter().map(decision_line).collect()),
-        ("Still failing", brief.failing.iter().map(failing_line).collect()),
-        ("Failed approaches", brief.failed.iter().map(approach_line).collect()),
-        ("Open questions", items(&brief.questions)),
-        ("From the agent's summary", items(&brief.summary)),
-        ("Tests", brief.tests.iter().map(test_run_line).collect()),
-        ("Files", brief.files.iter().map(file_line).collect()),
-        ("TODO and FIXME added", items(&brief.todos)),
-        ("Commands", brief.commands.iter().map(command_line).collect()),
-        ("References", items(&brief.references)),
-        ("Next", brief.next.iter().map(item_line).collect()),
-        ("Commits", brief.commits.iter().map(commit_line).collect()),
-        ("Changed since", items(&brief.drift.files)),
-        ("Commits since", brief.drift.commits.iter().map(commit_line).collect()),
-        ("What the user said", items(&brief.requests)),
-    ]
+/// Tells findings in the user's time.
+struct Teller<'a> {
+    env: &'a Env,
 }
 
-fn state_lines(brief: &Brief) -> Vec<BriefLine> {
-    let state = &brief.state;
-    let word = describe_state(state.kind);
-    let until = state.until.map(|until| format!(", until {until}")).unwrap_or_default();
-    let mut lines = vec![BriefLine { text: format!("{word}{until}"), source: format_source(None, state.at, &[]) }];
-    lines.extend(state.detail.iter().map(item_line));
-    lines.extend(
-        state
-            .queued
-            .iter()
-            .map(|queued| BriefLine { text: format!("typed ahead: {}", queued.text), ..item_line(queued) }),
-    );
-    lines
-}
-
-fn item_line(item: &Item) -> BriefLine {
-    let voice = format!("{:?}", item.voice).to_lowercase();
-    BriefLine { text: item.text.clone(), source: format_source(Some(&voice), item.at, &item.entries) }
-}
-
-fn decision_line(decision: &Decision) -> BriefLine {
-    let word = match decision.kind {
-        DecisionKind::Answered => "answered",
-        DecisionKind::Approved => "approved",
-        DecisionKind::Refused => "turned down",
-        DecisionKind::Said => "said",
-    };
-    let asked = decision.question.as_ref().map(|asked| format!("{asked} → ")).unwrap_or_default();
-    BriefLine { text: format!("{word}: {asked}{}", decision.what.text), ..item_line(&decision.what) }
-}
-
-fn failing_line(failing: &FailingCommand) -> BriefLine {
-    let code = failing.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
-    let text = format!("{} failed{code}: {}", failing.what.text, failing.output.join(" ⏎ "));
-    BriefLine { text, ..item_line(&failing.what) }
-}
-
-fn approach_line(failed: &FailedApproach) -> BriefLine {
-    let detail = failed.detail.as_deref().unwrap_or_default();
-    let text = match failed.kind {
-        ApproachKind::Failed => format!("{} (tried {} ways): {detail}", failed.what.text, failed.tries),
-        ApproachKind::TakenBack => format!("an edit of {} was taken back {detail}", failed.what.text),
-    };
-    BriefLine { text, ..item_line(&failed.what) }
-}
-
-fn test_run_line(run: &TestRun) -> BriefLine {
-    let result = format!("{:?}", run.result).to_lowercase();
-    let counts = run.counts.as_ref().map(|counts| format!(" ({counts})")).unwrap_or_default();
-    BriefLine { text: format!("{} {result}{counts}", run.what.text), ..item_line(&run.what) }
-}
-
-fn file_line(file: &TouchedFile) -> BriefLine {
-    let change = format!("{:?}", file.change).to_lowercase();
-    let symbols = if file.symbols.is_empty() { String::new() } else { format!(": {}", file.symbols.join(", ")) };
-    let tests = match file.tests {
-        Some(TestResult::Passed) => ", tests passed since",
-        Some(TestResult::Failed) => ", tests failed since",
-        None => "",
-    };
-    BriefLine {
-        text: format!("{} {change}{symbols}{tests}", file.path),
-        source: format_source(None, file.at, &file.entries),
+impl Teller<'_> {
+    fn build_sections(&self, brief: &Brief) -> Vec<(&'static str, Vec<BriefLine>)> {
+        let items = |items: &[Item]| items.iter().map(|it| self.item_line(it)).collect::<Vec<_>>();
+        let task = &brief.task;
+        vec![
+            ("State", self.state_lines(brief)),
+            ("Task", task.request.iter().map(|it| self.item_line(it)).collect()),
+            ("The last prompt", task.follow_up.iter().map(|it| self.item_line(it)).collect()),
+            ("The work began with", task.began_with.iter().map(|it| self.item_line(it)).collect()),
+            ("The agent's last words", items(&brief.last_words)),
+            ("Plan: in progress", items(&brief.plan.in_progress)),
+            ("Plan: left", items(&brief.plan.left)),
+            ("Plan: done", items(&brief.plan.done)),
+            ("Decisions", brief.decisions.iter().map(|it| self.decision_line(it)).collect()),
+            ("Still failing", brief.failing.iter().map(|it| self.failing_line(it)).collect()),
+            ("Failed approaches", brief.failed.iter().map(|it| self.approach_line(it)).collect()),
+            ("Open questions", items(&brief.questions)),
+            ("From the agent's summary", items(&brief.summary)),
+            ("Tests", brief.tests.iter().map(|it| self.test_run_line(it)).collect()),
+            ("Files", brief.files.iter().map(|it| self.file_line(it)).collect()),
+            ("TODO and FIXME added", items(&brief.todos)),
+            ("Commands", brief.commands.iter().map(|it| self.command_line(it)).collect()),
+            ("References", items(&brief.references)),
+            ("Next", brief.next.iter().map(|it| self.item_line(it)).collect()),
+            ("Commits", brief.commits.iter().map(|it| self.commit_line(it)).collect()),
+            (
+                "Changed since the session last saw them",
+                brief.drift.files.iter().map(|it| self.drift_line(it)).collect(),
+            ),
+            ("Commits since", brief.drift.commits.iter().map(|it| self.commit_line(it)).collect()),
+            ("What the user said", items(&brief.requests)),
+        ]
     }
-}
 
-fn command_line(run: &CommandRun) -> BriefLine {
-    let code = run.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
-    let ended = if run.failed { format!("failed{code}") } else { "ok".to_owned() };
-    let times = if run.runs > 1 { format!(", {} times", run.runs) } else { String::new() };
-    let tests = run.tests.as_ref().map(|tests| format!(", {tests}")).unwrap_or_default();
-    BriefLine {
-        text: format!("{} → {ended}{tests}{times}", run.command),
-        source: format_source(None, run.at, &run.entries),
+    fn state_lines(&self, brief: &Brief) -> Vec<BriefLine> {
+        let state = &brief.state;
+        let word = describe_state(state.kind);
+        let until = state.until.map(|until| format!(", until {}", format_until(until, self.env))).unwrap_or_default();
+        let mut lines =
+            vec![BriefLine { text: format!("{word}{until}"), source: self.format_source(None, state.at, &[]) }];
+        lines.extend(state.detail.iter().map(|it| self.item_line(it)));
+        lines.extend(
+            state
+                .queued
+                .iter()
+                .map(|queued| BriefLine { text: format!("typed ahead: {}", queued.text), ..self.item_line(queued) }),
+        );
+        lines
     }
-}
 
-fn commit_line(commit: &Commit) -> BriefLine {
-    BriefLine {
-        text: format!("{} {}", commit.id, commit.subject),
-        source: format_source(Some("git"), Some(commit.at), &[]),
+    fn item_line(&self, item: &Item) -> BriefLine {
+        let voice = format!("{:?}", item.voice).to_lowercase();
+        BriefLine { text: item.text.clone(), source: self.format_source(Some(&voice), item.at, &item.entries) }
     }
-}
 
-/// Whose words, when, and the entry that `show --entry` shows.
-fn format_source(voice: Option<&str>, at: Option<Timestamp>, entries: &[EntryKey]) -> String {
-    let at = at.map(|at| at.to_string());
-    let place = entries.first().map(|key| format!("entry {}", key.reference()));
-    [voice.map(str::to_owned), at, place].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    /// The time stands behind it, as everywhere.
+    fn drift_line(&self, item: &Item) -> BriefLine {
+        let line = self.item_line(item);
+        let text = item.at.map_or_else(|| item.text.clone(), |at| item.text.replace(&format!(" at {at}"), ""));
+        BriefLine { text, ..line }
+    }
+
+    fn decision_line(&self, decision: &Decision) -> BriefLine {
+        let word = match decision.kind {
+            DecisionKind::Answered => "answered",
+            DecisionKind::Approved => "approved",
+            DecisionKind::Refused => "turned down",
+            DecisionKind::Said => "said",
+        };
+        let asked = decision.question.as_ref().map(|asked| format!("{asked} → ")).unwrap_or_default();
+        BriefLine { text: format!("{word}: {asked}{}", decision.what.text), ..self.item_line(&decision.what) }
+    }
+
+    fn failing_line(&self, failing: &FailingCommand) -> BriefLine {
+        let code = failing.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
+        let text = format!("{} failed{code}: {}", failing.what.text, failing.output.join(" ⏎ "));
+        BriefLine { text, ..self.item_line(&failing.what) }
+    }
+
+    fn approach_line(&self, failed: &FailedApproach) -> BriefLine {
+        let detail = failed.detail.as_deref().unwrap_or_default();
+        let text = match failed.kind {
+            ApproachKind::Failed => format!("{} (tried {} ways): {detail}", failed.what.text, failed.tries),
+            ApproachKind::TakenBack => format!("an edit of {} was taken back {detail}", failed.what.text),
+        };
+        BriefLine { text, ..self.item_line(&failed.what) }
+    }
+
+    fn test_run_line(&self, run: &TestRun) -> BriefLine {
+        let result = format!("{:?}", run.result).to_lowercase();
+        let counts = run.counts.as_ref().map(|counts| format!(" ({counts})")).unwrap_or_default();
+        BriefLine { text: format!("{} {result}{counts}", run.what.text), ..self.item_line(&run.what) }
+    }
+
+    fn file_line(&self, file: &TouchedFile) -> BriefLine {
+        let change = format!("{:?}", file.change).to_lowercase();
+        let symbols = if file.symbols.is_empty() { String::new() } else { format!(": {}", file.symbols.join(", ")) };
+        let tests = match file.tests {
+            Some(TestResult::Passed) => ", tests passed since",
+            Some(TestResult::Failed) => ", tests failed since",
+            None => "",
+        };
+        // The last entry is the one that left the file like this.
+        let changed_by = file.entries.last().map_or(&[][..], std::slice::from_ref);
+        BriefLine {
+            text: format!("{} {change}{symbols}{tests}", file.path),
+            source: self.format_source(None, file.at, changed_by),
+        }
+    }
+
+    fn command_line(&self, run: &CommandRun) -> BriefLine {
+        let code = run.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
+        let ended = if run.failed { format!("failed{code}") } else { "ok".to_owned() };
+        let times = if run.runs > 1 { format!(", {} times", run.runs) } else { String::new() };
+        let tests = run.tests.as_ref().map(|tests| format!(", {tests}")).unwrap_or_default();
+        BriefLine {
+            text: format!("{} → {ended}{tests}{times}", run.command),
+            source: self.format_source(None, run.at, &run.entries),
+        }
+    }
+
+    fn commit_line(&self, commit: &Commit) -> BriefLine {
+        BriefLine {
+            text: format!("{} {}", commit.id, commit.subject),
+            source: self.format_source(Some("git"), Some(commit.at), &[]),
+        }
+    }
+
+    /// Whose words, when, and the entry that `show --entry` shows.
+    fn format_source(&self, voice: Option<&str>, at: Option<Timestamp>, entries: &[EntryKey]) -> String {
+        let at = at.map(|at| format_clock(at, self.env));
+        let place = entries.first().map(|key| format!("entry {}", key.reference()));
+        [voice.map(str::to_owned), at, place].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
 }

@@ -31,9 +31,9 @@ const SESSION_FILE: &str = "session.json";
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  carryover capture                                the newest session of this project
+  carryover capture            the newest session here
   carryover capture 8f3c21aa
-  carryover resume --file .carryover/session.json --target codex")]
+  carryover resume --file .carryover/session.json -t codex")]
 pub(crate) struct CaptureArgs {
     #[command(flatten)]
     session: SessionArgs,

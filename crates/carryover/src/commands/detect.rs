@@ -72,8 +72,10 @@ fn detect_agent(context: &Context, agent: &'static dyn Agent, listing: &Listing)
 }
 
 fn write_table(ui: &mut Ui, context: &Context, detected: &[DetectedAgent]) -> Result<(), CommandError> {
-    let out = ui.out();
-    writeln!(out, "{DIM}{:<13} {:<14} {:>8}  {:<13} STORE{DIM:#}", "AGENT", "CLIENT", "SESSIONS", "NATIVE RESUME")?;
+    ui.write_row(format_args!(
+        "{DIM}{:<11}  {:<13}  {:>8}  {:<13}  STORE{DIM:#}",
+        "AGENT", "CLIENT", "SESSIONS", "NATIVE RESUME"
+    ))?;
     for agent in detected {
         let client = match (&agent.version, agent.installed) {
             (Some(version), _) => version.as_str(),
@@ -83,7 +85,8 @@ fn write_table(ui: &mut Ui, context: &Context, detected: &[DetectedAgent]) -> Re
         let native = if agent.native_resume { "yes" } else { "no" };
         let stores: Vec<String> = agent.stores.iter().map(|store| abbreviate_home(context, store.as_ref())).collect();
         let stores = if stores.is_empty() { "–".to_owned() } else { stores.join(", ") };
-        writeln!(out, "{BOLD}{:<13}{BOLD:#} {client:<14} {:>8}  {native:<13} {stores}", agent.id, agent.sessions)?;
+        let (id, sessions) = (agent.id, agent.sessions);
+        ui.write_row(format_args!("{BOLD}{id:<11}{BOLD:#}  {client:<13}  {sessions:>8}  {native:<13}  {stores}"))?;
     }
     Ok(())
 }

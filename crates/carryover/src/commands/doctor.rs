@@ -63,10 +63,9 @@ fn finding_row(finding: &Finding) -> FindingRow<'_> {
 fn write_finding(ui: &mut Ui, finding: &Finding) -> Result<(), CommandError> {
     let (word, style) = severity_word(finding.severity);
     let about = finding.agent.unwrap_or("carryover");
-    let out = ui.out();
-    writeln!(out, "{style}{word:<7}{style:#}  {about:<11}  {}", finding.message)?;
+    ui.write_row(format_args!("{style}{word:<7}{style:#}  {about:<11}  {}", finding.message))?;
     if let Some(hint) = &finding.hint {
-        writeln!(out, "{:<22}{DIM}{}{DIM:#}", "", hint)?;
+        ui.write_row(format_args!("{:<22}{DIM}{}{DIM:#}", "", hint))?;
     }
     Ok(())
 }

@@ -100,7 +100,7 @@ fn write_settings(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
             None => setting.source.to_owned(),
         };
         let value = one_line(&setting.value, 200);
-        writeln!(ui.out(), "  {key:<keys$}  {value}  {DIM}{source}{DIM:#}")?;
+        ui.write_row(format_args!("  {key:<keys$}  {value}  {DIM}{source}{DIM:#}"))?;
     }
     Ok(())
 }
@@ -127,22 +127,27 @@ fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
 }
 
 fn write_agent(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), CommandError> {
-    let out = ui.out();
-    writeln!(out, "{BOLD}{}{BOLD:#}", agent.name)?;
+    ui.write_row(format_args!("{BOLD}{}{BOLD:#}", agent.name))?;
     let names: Vec<&str> = std::iter::once(agent.id).chain(agent.aliases.iter().copied()).collect();
-    writeln!(out, "  names          {}", names.join(", "))?;
-    writeln!(out, "  programs       {}", agent.programs.join(", "))?;
+    ui.write_row(format_args!("  names          {}", names.join(", ")))?;
+    ui.write_row(format_args!("  programs       {}", agent.programs.join(", ")))?;
     for (index, store) in agent.stores.iter().enumerate() {
         let label = if index == 0 { "stores" } else { "" };
         let there = if store.exists { "" } else { " (not there)" };
-        writeln!(out, "  {label:<14} {}{there}", abbreviate_home(context, store.path.as_ref()))?;
+        ui.write_row(format_args!("  {label:<13}  {}{there}", abbreviate_home(context, store.path.as_ref())))?;
     }
-    writeln!(out, "  versions read  {} to {}", agent.versions_seen.oldest, agent.versions_seen.newest)?;
-    writeln!(out, "  instructions   {}", agent.instruction_files.join(", "))?;
+    ui.write_row(format_args!("  versions read  {}", format_versions(&agent.versions_seen)))?;
+    ui.write_row(format_args!("  instructions   {}", agent.instruction_files.join(", ")))?;
     let windows = agent.windows.iter().map(|w| format!("{}* {}", w.model, quantity::format_tokens(w.tokens)));
     let windows: Vec<String> =
         windows.chain([format!("others {}", quantity::format_tokens(agent.default_window))]).collect();
-    writeln!(out, "  token windows  {} (as of {})", windows.join(", "), agent.windows_as_of)?;
-    writeln!(out, "  native resume  {}", if agent.native_resume { "yes" } else { "no" })?;
+    ui.write_row(format_args!("  token windows  {} (as of {})", windows.join(", "), agent.windows_as_of))?;
+    ui.write_row(format_args!("  native resume  {}", if agent.native_resume { "yes" } else { "no" }))?;
     Ok(())
+}
+
+/// The versions in between, or the one that there is.
+fn format_versions(seen: &VersionsSeen) -> String {
+    let VersionsSeen { oldest, newest } = seen;
+    if oldest == newest { (*oldest).to_owned() } else { format!("{oldest} to {newest}") }
 }

@@ -123,7 +123,19 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
         return explain_empty(ui, context, args, &listing);
     }
     if shown < listing.sessions.len() {
-        ui.hint(format_args!("{} more; `--all` shows them", listing.sessions.len() - shown))?;
+        tell_of_more(ui, args, shown, listing.sessions.len())?;
+    }
+    Ok(())
+}
+
+/// How many are not shown, and what shows them: `--all` shows no more than a number that is given.
+fn tell_of_more(ui: &mut Ui, args: &ListArgs, shown: usize, total: usize) -> Result<(), CommandError> {
+    let more = total - shown;
+    let them = if more == 1 { "it" } else { "them" };
+    if args.limit.is_none() && args.project.is_none() {
+        ui.hint(format_args!("{more} more; `--all` shows {them}"))?;
+    } else {
+        ui.hint(format_args!("{more} more; `--limit {total}` shows {them}"))?;
     }
     Ok(())
 }
@@ -179,7 +191,7 @@ fn write_table(
         return Ok(());
     }
     let marks = sessions.iter().zip(extras).map(|(session, extra)| session_marks(context, session, extra, &ids));
-    let table = SessionTable::new(context, sessions, &ids, ui.width()).with_marks(marks);
+    let table = SessionTable::new(context, sessions, &ids, ui.table_columns()).with_marks(marks);
     let mixed = sessions.iter().any(|session| session.here) && sessions.iter().any(|session| !session.here);
     let out = ui.out();
     writeln!(out, "{DIM}{}{DIM:#}", table.heading_line())?;
@@ -225,9 +237,25 @@ fn explain_empty(ui: &mut Ui, context: &Context, args: &ListArgs, listing: &List
     let looked_at =
         AGENTS.iter().filter(|agent| args.source.is_none_or(|source| source.facts().id == agent.facts().id));
     if looked_at.clone().all(|agent| agent.stores(&context.env).is_empty()) {
-        return Err(CommandError::new(ErrorKind::NoAgent, "no agent with sessions was found")
-            .with_hint("run `carryover info` to see where carryover looks for sessions"));
+        return Err(explain_no_store(args.source));
     }
-    ui.status(if args.words.is_empty() { "no sessions" } else { "no session has these words" })?;
+    if let Some(folder) = args.project.as_deref().map(resolve_path).filter(|folder| !folder.exists()) {
+        ui.warning(format_args!("the folder {} does not exist", abbreviate_home(context, &folder)))?;
+    }
+    match args.source {
+        _ if !args.words.is_empty() => ui.status("no session has these words")?,
+        _ if args.project.is_some() => ui.status("no sessions of this project")?,
+        Some(agent) => ui.status(format_args!("{} has no sessions here", agent.facts().name))?,
+        None => ui.status("no sessions")?,
+    }
     Ok(())
+}
+
+fn explain_no_store(source: Option<&'static dyn Agent>) -> CommandError {
+    let (message, info) = match source.map(Agent::facts) {
+        Some(facts) => (format!("{} has no sessions here", facts.name), format!("carryover info {}", facts.id)),
+        None => ("no agent with sessions was found".to_owned(), "carryover info".to_owned()),
+    };
+    CommandError::new(ErrorKind::NoAgent, message)
+        .with_hint(format!("run `{info}` to see where carryover looks for sessions"))
 }

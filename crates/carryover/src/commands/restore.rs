@@ -27,7 +27,7 @@ use crate::ui::{COMMAND, DIM, GOOD, Ui};
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  carryover restore                     the sessions that were deleted
+  carryover restore           the sessions that were deleted
   carryover restore 8f3c21aa
   carryover restore 8f3c21aa --project ~/work/shop")]
 pub(crate) struct RestoreArgs {

@@ -27,9 +27,9 @@ use crate::view::{self, Ending, View};
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  carryover show                                the newest session of this project
+  carryover show                    the newest session here
   carryover show 8f3c21aa --full
-  carryover show \"fix the parser\" --format markdown > session.md
+  carryover show fix the parser --format markdown > fix.md
   carryover show @last --source codex --json")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]

@@ -10,6 +10,7 @@ use carryover_core::transcript::{Body, Call, CallId, Entry, FailureKind, Origin,
 use jiff::tz::TimeZone;
 
 use super::{View, usage};
+use crate::quantity::{format_count, format_tokens};
 
 /// How much of a tool's output is shown where not everything is.
 const MAX_OUTPUT_LINES: usize = 8;
@@ -147,9 +148,8 @@ pub(super) fn header_lines(view: &View, env: &Env) -> Vec<String> {
     }
     let model = header.model.as_deref().map(|model| one_line(model, 60));
     let version = header.client_version.as_deref().map(|version| format!("client {}", one_line(version, 30)));
-    let messages = format!("{} messages", view.transcript.n_messages());
-    let tokens = format!("about {} tokens in context", crate::quantity::format_tokens(view.count_tokens()));
-    let facts = [model, version, time_span(header.started_at, header.updated_at, zone), Some(messages), Some(tokens)];
+    let span = time_span(header.started_at, header.updated_at, zone);
+    let facts = [model, version, span, Some(size_words(view))];
     lines.push(facts.into_iter().flatten().collect::<Vec<_>>().join(", "));
     if let Some(told) = view.transcript.total_usage() {
         lines.extend(usage::tokens_line(&told));
@@ -159,6 +159,17 @@ pub(super) fn header_lines(view: &View, env: &Env) -> Vec<String> {
     lines.extend(view.ending.state_lines(env));
     lines.extend(view.ending.lineage_lines(env));
     lines
+}
+
+/// How many messages there are, and how many of them the model would see next.
+fn size_words(view: &View) -> String {
+    let (all, live) = (view.transcript.n_messages(), view.n_live_messages());
+    let messages = format_count(all, "message", "messages");
+    let tokens = format_tokens(view.count_tokens());
+    if live < all {
+        return format!("{messages}, {live} of them in context, about {tokens} tokens");
+    }
+    format!("{messages}, about {tokens} tokens in context")
 }
 
 /// The lines that end a rendering: how the session stands, what it cost, and where it went on.

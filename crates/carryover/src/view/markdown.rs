@@ -11,9 +11,11 @@ use super::{Item, View};
 
 /// Writes a transcript as Markdown.
 pub(crate) fn write_markdown(out: &mut dyn Write, view: &View, env: &Env) -> io::Result<()> {
-    writeln!(out, "# {}\n", entries::title_line(view))?;
-    for line in entries::header_lines(view, env) {
-        writeln!(out, "- {line}")?;
+    if !view.is_excerpt {
+        writeln!(out, "# {}\n", entries::title_line(view))?;
+        for line in entries::header_lines(view, env) {
+            writeln!(out, "- {line}")?;
+        }
     }
     let mut heading = None;
     let mut calls = CallTools::default();
@@ -33,7 +35,7 @@ pub(crate) fn write_markdown(out: &mut dyn Write, view: &View, env: &Env) -> io:
             }
         }
     }
-    let footer = entries::footer_lines(view, env);
+    let footer = if view.is_excerpt { Vec::new() } else { entries::footer_lines(view, env) };
     if !footer.is_empty() {
         writeln!(out, "\n---\n")?;
     }

@@ -9,7 +9,6 @@ mod json;
 mod markdown;
 mod text;
 mod usage;
-mod wrap;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -38,6 +37,10 @@ pub(crate) struct View {
     pub(crate) items: Vec<Item>,
     /// Everything is shown, long outputs too.
     pub(crate) full: bool,
+    /// Only some entries are shown, and not the session that they are of.
+    pub(crate) is_excerpt: bool,
+    /// The entries that the model would see next, shown or not.
+    live: Vec<usize>,
     /// How it ended, and where it was carried from and to.
     pub(crate) ending: Ending,
 }
@@ -62,7 +65,7 @@ impl View {
             LiveItem::Entry(index) => Item::Entry { index, live: true },
             LiveItem::Answer { call, text } => Item::Answer { call, text },
         });
-        Ok(Self { agent, items: items.collect(), transcript, full: false, ending: Ending::default() })
+        Ok(Self::new(agent, items.collect(), transcript, false))
     }
 
     /// Everything that the store holds, in its order. The transcript must have been read with everything kept.
@@ -75,7 +78,15 @@ impl View {
             })
             .collect();
         let items = (0..transcript.entries.len()).map(|index| Item::Entry { index, live: alive.contains(&index) });
-        Self { agent, items: items.collect(), transcript, full: true, ending: Ending::default() }
+        Self::new(agent, items.collect(), transcript, true)
+    }
+
+    fn new(agent: &'static dyn Agent, items: Vec<Item>, transcript: Transcript, full: bool) -> Self {
+        let live = items.iter().filter_map(|item| match item {
+            Item::Entry { index, live: true } => Some(*index),
+            _ => None,
+        });
+        Self { agent, live: live.collect(), items, transcript, full, is_excerpt: false, ending: Ending::default() }
     }
 
     /// Leaves out all but some entries.
@@ -83,15 +94,18 @@ impl View {
         let Self { items, transcript, .. } = self;
         let is_named = |index: usize| entries.iter().any(|entry| entry.points_to(transcript.entries[index].key));
         items.retain(|item| matches!(item, Item::Entry { index, .. } if is_named(*index)));
+        self.is_excerpt = true;
     }
 
     /// The tokens of the live context, estimated.
     pub(crate) fn count_tokens(&self) -> u64 {
-        let live = self.items.iter().filter_map(|item| match item {
-            Item::Entry { index, live: true } => Some(&self.transcript.entries[*index].body),
-            _ => None,
-        });
+        let live = self.live.iter().map(|index| &self.transcript.entries[*index].body);
         live.map(|body| tokens::estimate_bytes(body.text_len()) + count_images(body) * tokens::PER_IMAGE).sum()
+    }
+
+    /// The messages of the session that the live context holds.
+    fn n_live_messages(&self) -> usize {
+        self.transcript.n_messages_in(&self.live)
     }
 
     /// What a call changes in files, as a diff; long ones are cut where not everything is shown.

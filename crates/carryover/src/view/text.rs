@@ -9,26 +9,36 @@ use jiff::tz::TimeZone;
 
 use super::diff::LineKind;
 use super::entries::{self, CallTools};
-use super::wrap::wrap_prose;
 use super::{Item, View};
 use crate::ui::{BOLD, DIM, GOOD, Paint, REMOVED};
+use crate::wrap::{wrap_prose, wrap_row};
 
 /// Writes a transcript as text.
 ///
 /// Prose is wrapped to so many columns, where a number is given.
 pub(crate) fn write_text(out: &mut dyn Write, view: &View, env: &Env, columns: Option<usize>) -> io::Result<()> {
-    write_styled(out, BOLD, &entries::title_line(view), columns)?;
-    for line in entries::header_lines(view, env) {
-        write_styled(out, DIM, &line, columns)?;
+    if !view.is_excerpt {
+        write_styled(out, BOLD, &entries::title_line(view), columns)?;
+        for line in entries::header_lines(view, env) {
+            write_styled(out, DIM, &line, columns)?;
+        }
     }
-    let mut writer = TextWriter { out, view, zone: &env.zone, columns, heading: None, calls: CallTools::default() };
+    let mut writer = TextWriter {
+        out,
+        view,
+        zone: &env.zone,
+        columns,
+        has_text_above: !view.is_excerpt,
+        heading: None,
+        calls: CallTools::default(),
+    };
     for item in &view.items {
         match *item {
             Item::Entry { index, live } => writer.write_entry(&view.transcript.entries[index], live)?,
             Item::Answer { text, .. } => writer.write_indented(&strip_hidden(text))?,
         }
     }
-    let footer = entries::footer_lines(view, env);
+    let footer = if view.is_excerpt { Vec::new() } else { entries::footer_lines(view, env) };
     if !footer.is_empty() {
         writeln!(out)?;
     }
@@ -45,6 +55,8 @@ struct TextWriter<'a> {
     view: &'a View,
     zone: &'a TimeZone,
     columns: Option<usize>,
+    /// A line is left free below it.
+    has_text_above: bool,
     /// Who spoke last, and whether it was live: a heading stands where that changes.
     heading: Option<(String, bool)>,
     calls: CallTools<'a>,
@@ -76,7 +88,8 @@ impl<'a> TextWriter<'a> {
         }
         let at = entries::time_of_day(entry.at, self.zone);
         let mark = if live { "" } else { "  (not in context)" };
-        writeln!(self.out, "\n{BOLD}{speaker}{BOLD:#}  {DIM}{at}{mark}{DIM:#}")?;
+        self.write_gap()?;
+        writeln!(self.out, "{BOLD}{speaker}{BOLD:#}  {DIM}{at}{mark}{DIM:#}")?;
         self.heading = Some((speaker, live));
         Ok(())
     }
@@ -84,16 +97,25 @@ impl<'a> TextWriter<'a> {
     fn write_event(&mut self, body: &Body) -> io::Result<()> {
         let Some(event) = entries::describe_event(body) else { return Ok(()) };
         self.heading = None;
-        writeln!(self.out, "\n{DIM}-- {event} --{DIM:#}")
+        self.write_gap()?;
+        write_styled(self.out, DIM, &format!("-- {event} --"), self.columns)
+    }
+
+    fn write_gap(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.has_text_above, true) { writeln!(self.out) } else { Ok(()) }
+    }
+
+    fn write_rows(&mut self, text: &str) -> io::Result<()> {
+        text.lines().try_for_each(|line| writeln!(self.out, "{}", wrap_row(line, self.columns)))
     }
 
     fn write_call(&mut self, call: &'a Call) -> io::Result<()> {
         self.calls.record_call(call);
         let (tool, subject) = (one_line(&call.tool, 60), self.view.call_subject(call));
         if self.view.full {
-            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", strip_hidden(&subject))?;
+            self.write_rows(&format!("> {BOLD}{tool}{BOLD:#} {}", strip_hidden(&subject)))?;
         } else {
-            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", one_line(&subject, 160))?;
+            self.write_rows(&format!("> {BOLD}{tool}{BOLD:#} {}", one_line(&subject, 160)))?;
         }
         for line in self.view.call_diff(call) {
             match line.kind {
@@ -117,8 +139,9 @@ impl<'a> TextWriter<'a> {
     }
 
     fn write_indented(&mut self, text: &str) -> io::Result<()> {
+        let columns = self.columns.map(|columns| columns.saturating_sub(2));
         for line in text.lines() {
-            writeln!(self.out, "  {DIM}{line}{DIM:#}")?;
+            wrap_row(line, columns).split('\n').try_for_each(|line| writeln!(self.out, "  {DIM}{line}{DIM:#}"))?;
         }
         Ok(())
     }

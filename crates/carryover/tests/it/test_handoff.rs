@@ -440,7 +440,16 @@ fn brief_tells_what_was_found_and_where() {
     let brief = env.json("brief", &["brief", CLAUDE]);
     assert!(!brief["task"]["request"]["entries"].as_array().unwrap().is_empty(), "{brief}");
     let said = env.run(&["brief", CLAUDE]);
-    assert!(said.stdout.contains("Task") && said.stdout.contains("user 2026-"), "{said}");
+    assert!(said.stdout.contains("Task") && said.stdout.contains("user 09:00 entry "), "{said}");
+    assert!(said.stderr.contains("--entry REF` shows an entry"), "{said}");
+    // The entry that is named is the one that changed the file, not the one that read it.
+    let entries = |path: &str| {
+        let files = brief["files"].as_array().unwrap();
+        files.iter().find(|file| file["path"] == path).unwrap()["entries"].as_array().unwrap().clone()
+    };
+    let changed_by = entries("calc.py").last().unwrap().as_str().unwrap().to_owned();
+    assert!(entries("calc.py").len() > 1, "it was read before");
+    assert!(said.stdout.contains(&format!("calc.py modified  09:01 entry {changed_by}\n")), "{said}");
 }
 
 #[test]

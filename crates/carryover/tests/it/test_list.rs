@@ -25,7 +25,7 @@ fn sessions_of_all_agents_newest_first() {
     AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
     claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
     --- stderr
-    hint: 1 more; `--all` shows them
+    hint: 1 more; `--limit 2` shows it
     ");
 }
 
@@ -280,4 +280,57 @@ fn counting_is_remembered_and_a_broken_memory_costs_nothing() {
     fs_err::remove_file(ours.join("glances.jsonl")).unwrap();
     fs_err::create_dir(ours.join("glances.jsonl")).unwrap();
     assert_eq!(messages(), [Some(6), Some(4)]);
+}
+
+#[test]
+fn what_is_not_shown_is_counted_with_what_shows_it() {
+    let env = TestEnv::with_sessions();
+    let text = include_str!("../../demo/claude-code.jsonl");
+    for number in 0..10 {
+        let id = format!("{number:08}");
+        let path = format!(".claude/projects/-x/{id}-c689-41e6-9587-86a6223f5251.jsonl");
+        env.write(&path, &text.replace("d3a03cdd", &id));
+    }
+    let hint = |args: &[&str]| env.run(&[&["list"], args].concat()).success().stderr;
+    assert_eq!(hint(&[]), "hint: 2 more; `--all` shows them\n");
+    assert_eq!(hint(&["--all"]), "");
+    assert_eq!(hint(&["--all", "-n", "11"]), "hint: 1 more; `--limit 12` shows it\n");
+    assert_eq!(hint(&["-n", "2"]), "hint: 10 more; `--limit 12` shows them\n");
+}
+
+#[test]
+fn an_agent_without_sessions_and_a_folder_that_is_missing_are_named() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["list", "--source", "opencode"]);
+    assert!(said.stderr.starts_with("error: OpenCode has no sessions here\n"), "{said}");
+    let said = env.run(&["list", "--project", "nowhere"]);
+    assert!(said.stderr.starts_with("warning: the folder nowhere does not exist\n"), "{said}");
+}
+
+#[test]
+fn a_long_path_leaves_the_title_its_room_and_a_pipe_gets_it_whole() {
+    let env = TestEnv::with_sessions();
+    let text = include_str!("../../demo/claude-code.jsonl").replace("d3a03cdd", "aaaaaaaa");
+    let text = text.replace("/home/you/calc", "/srv/a/very/long/way/down/to/the/place/of/shop");
+    env.write(".claude/projects/-x/aaaaaaaa-c689-41e6-9587-86a6223f5251.jsonl", &text);
+    let row = |command: &mut std::process::Command| {
+        let said = env.said(command.output().unwrap());
+        said.stdout.lines().find(|line| line.contains("aaaaaaaa")).unwrap().to_owned()
+    };
+    let at_140 = row(env.command(&["list"]).env("COLUMNS", "140"));
+    assert!(at_140.contains("  shop: Please fix the bug in calc.py and"), "{at_140}");
+    let piped = row(env.command(&["list"]).env_remove("COLUMNS"));
+    assert!(piped.contains("The icon in the README looks wrong too."), "{piped}");
+}
+
+#[test]
+fn marks_of_one_row_do_not_move_those_of_another() {
+    let env = TestEnv::with_sessions();
+    env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    env.run(&["resume", CLAUDE, "--target", "gemini-cli"]).success();
+    let output = env.command(&["list"]).env("COLUMNS", "100").output().unwrap();
+    let lines: Vec<String> = env.said(output).stdout.lines().map(str::to_owned).collect();
+    let one_mark = lines.iter().find(|line| line.starts_with("codex") && line.contains('←'));
+    assert!(one_mark.is_some(), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("    → ")), "the row with two has them below: {lines:#?}");
 }

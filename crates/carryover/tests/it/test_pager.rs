@@ -90,3 +90,18 @@ fn a_pager_that_is_not_there_or_quits_is_no_error() {
     assert!(output.status.success(), "{output:?}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("error"), "{output:?}");
 }
+
+#[test]
+fn reports_are_wrapped_at_words_on_a_terminal() {
+    let env = TestEnv::with_sessions();
+    let commands: &[&[&str]] = &[&["info"], &["help"], &["brief", CLAUDE], &["resume", CLAUDE, "-t", "codex"]];
+    for args in commands {
+        let Some(output) = run_on_terminal(&env, args, &[("COLUMNS", "60"), ("NO_COLOR", "1")]) else { return };
+        let text = String::from_utf8(output.stdout).unwrap();
+        let is_too_wide = |line: &&str| line.trim_end().chars().count() > 60;
+        // What cannot be parted stays whole: a path, or a command that is to be copied.
+        let is_whole = |line: &str| line.contains('/') || line.contains('`') || line.contains("codex resume");
+        let wide: Vec<&str> = text.lines().filter(is_too_wide).filter(|line| !is_whole(line)).collect();
+        assert!(wide.is_empty(), "{args:?}: {wide:#?}");
+    }
+}

@@ -130,10 +130,24 @@ fn variables_for_tests_must_make_sense() {
 }
 
 #[test]
+fn examples_keep_their_columns_on_narrow_terminals() {
+    let env = TestEnv::new();
+    for command in ["help", "list", "show", "brief", "capture", "restore", "search", "forget"] {
+        let output = env.command(&[command, "--help"]).env("COLUMNS", "60").output().unwrap();
+        let help = env.said(output).stdout;
+        let examples = help.split("Examples:\n").nth(1).unwrap_or_default();
+        let examples = examples.lines().take_while(|line| !line.is_empty());
+        for line in examples {
+            assert!(line.starts_with("  carryover") && line.chars().count() <= 60, "{command}: {line}");
+        }
+    }
+}
+
+#[test]
 fn help_of_a_command_is_asked_for_in_either_way() {
     let env = TestEnv::new();
     let whole = env.run(&["help"]).success().stdout;
-    assert!(whole.contains("carryover codex login bug --launch") && whole.contains("Exit codes:"), "{whole}");
+    assert!(whole.contains("carryover codex login bug") && whole.contains("Exit codes:"), "{whole}");
     assert_eq!(env.run(&["help", "resume"]).success().stdout, env.run(&["resume", "--help"]).success().stdout);
     let said = env.run(&["help", "no-such"]);
     assert_eq!(said.code, Some(64), "{said}");

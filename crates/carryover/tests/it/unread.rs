@@ -136,16 +136,17 @@ fn where_it_stands_is_told() {
     exit code 0
     --- stdout
     State
-      the agent had finished its turn and waits for the user  2026-11-15T00:00:02.000Z
+      the agent had finished its turn and waits for the user  00:00
     Task
-      Fix it.  user 2026-11-15T00:00:01.000Z entry 53
+      Fix it.  user 00:00 entry 53
     The agent's last words
-      Done.  agent 2026-11-15T00:00:02.000Z entry e5
+      Done.  agent 00:00 entry e5
     What the user said
-      Fix it.  user 2026-11-15T00:00:01.000Z entry 53
-    about 72 tokens
+      Fix it.  user 00:00 entry 53
+    about 53 tokens
     --- stderr
     warning: 1 record could not be read: at byte 407 of [HOME]/.claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl (not a JSON object)
+    hint: `carryover show 00000000-0000-4000-8000-000000000001 --entry REF` shows an entry
     ");
     insta::assert_snapshot!(env.run(&["resume", "00000000", "--target", "codex", "--dry-run"]), @"
     exit code 0
@@ -156,7 +157,7 @@ fn where_it_stands_is_told() {
       carried     2 messages
       lost        1 unreadable record: damaged in the session's own store; a warning tells where
       tokens      ▏░░░░░░░░░ about 12 of ###k (under 0.1 %)
-      create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T00-00-01-01a1dc80-f3e8-7000-8000-0000000f4241.jsonl (# KB)
+      create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T00-00-01-01a1dc80-f3e8-7000-8000-0000000f4241.jsonl (#.# KB)
     warning: 1 record could not be read: at byte 407 of [HOME]/.claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl (not a JSON object)
     warning: Codex CLI is not installed: the session waits for it
     nothing was written; it would go on with

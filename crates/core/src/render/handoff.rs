@@ -289,7 +289,7 @@ fn list_sections(brief: &Brief, shown: &str, size: Size) -> Vec<Section> {
         ("TODO and FIXME that this session added", newest(&brief.todos), size.scale_lines(4, 0)),
         ("References", newest(&brief.references), size.scale_lines(5, 0)),
         ("Git", lines::git_lines(brief, size.scale_lines(5, 0), size.scale_chars(100, 30)), size.scale_lines(6, 1)),
-        ("Changed since the session ended", lines::drift_lines(brief, wide / 2), size.scale_lines(5, 1)),
+        ("Changed since the session last saw them", lines::drift_lines(brief, wide / 2), size.scale_lines(5, 1)),
         ("Files read", read_files(brief, size), 1),
     ]
 }

@@ -206,7 +206,7 @@ fn format_own_commit(made: &Commit, width: usize) -> String {
     format!("committed during the session: {}", format_commit(made, width))
 }
 
-/// Changes since the session ended; files that are not there stand on one line, since there may be many.
+/// Changes that the session did not see; files that are not there stand on one line, since there may be many.
 pub(super) fn drift_lines(brief: &Brief, width: usize) -> Vec<String> {
     let (gone, changed): (Vec<&Item>, Vec<&Item>) =
         brief.drift.files.iter().partition(|file| file.text.ends_with(GONE_SUFFIX));

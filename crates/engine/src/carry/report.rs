@@ -63,7 +63,10 @@ fn describe_op(op: &WriteOp) -> String {
 fn format_size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
-        _ => format!("{} MB", bytes.div_ceil(1_000_000)),
+        // As listings tell it, so that one file has one size.
+        1_000..10_000 => format!("{}.{} KB", bytes / 1_000, bytes % 1_000 / 100),
+        10_000..1_000_000 => format!("{} KB", bytes / 1_000),
+        1_000_000..10_000_000 => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+        _ => format!("{} MB", bytes / 1_000_000),
     }
 }

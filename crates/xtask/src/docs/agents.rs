@@ -11,9 +11,9 @@ pub(super) fn render_table() -> Result<String, fmt::Error> {
         .to_owned();
     for agent in AGENTS {
         let facts = agent.facts();
-        let (oldest, newest) = facts.versions_seen;
+        let versions = version_span(facts);
         let native = yes_no(agent.writer().is_some());
-        writeln!(table, "| {} | {} | {oldest} to {newest} | yes | {native} |", facts.name, name_list(facts))?;
+        writeln!(table, "| {} | {} | {versions} | yes | {native} |", facts.name, name_list(facts))?;
     }
     Ok(table)
 }
@@ -48,7 +48,7 @@ fn write_section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
     writeln!(page, "\n## {}\n", facts.name)?;
     writeln!(page, "- Names: {}", name_list(facts))?;
     writeln!(page, "- Programs: {}", code_list(facts.binaries))?;
-    writeln!(page, "- Client versions that were read: {} to {}", facts.versions_seen.0, facts.versions_seen.1)?;
+    writeln!(page, "- Client versions that were read: {}", version_span(facts))?;
     writeln!(page, "- Stores, the first that exists:")?;
     for rule in facts.stores {
         writeln!(page, "  - {}", describe_store(rule))?;
@@ -84,6 +84,12 @@ fn os_name(os: Os) -> &'static str {
         Os::MacOs => "macOS",
         Os::Windows => "Windows",
     }
+}
+
+/// The versions that were read, or the one.
+fn version_span(facts: &Facts) -> String {
+    let (oldest, newest) = facts.versions_seen;
+    if oldest == newest { oldest.to_owned() } else { format!("{oldest} to {newest}") }
 }
 
 fn name_list(facts: &Facts) -> String {

@@ -91,6 +91,9 @@ fn an_entry_that_a_brief_names_is_shown_by_its_name() {
     let shown = env.json("session", &["show", "@last", "--quiet", "--entry", name]);
     let entries = shown["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 1, "{shown}");
+    assert!(said.stdout.starts_with("You  ") && !said.stdout.contains(" tokens"), "no numbers of the session: {said}");
+    let whole = env.json("session", &["show", "@last", "--quiet"]);
+    assert_eq!((&shown["messages"], &shown["tokens"]), (&whole["messages"], &whole["tokens"]), "of the session");
     assert_eq!((&entries[0]["entry"], &entries[0]["parts"][0]["text"]), (&name.into(), &REQUEST.into()));
 }
 

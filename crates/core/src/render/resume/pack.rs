@@ -368,7 +368,7 @@ fn longest_left_out(options: &ResumeOptions<'_>) -> String {
         "open questions",
         "parts of a summary",
         "lines about git",
-        "changes since the session ended",
+        "changes that the session did not see",
         "words about the task",
         "words of the user",
         "changed files",

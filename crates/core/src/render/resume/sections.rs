@@ -139,9 +139,9 @@ pub(super) fn all_listings<'a>(material: &'a Material<'_>) -> [Listing<'a>; N_LI
         listing("\n## From the agent's own summary of what came before\n\n", &material.summary, "parts of a summary"),
         listing("\n## Git\n\n", &material.git, "lines about git"),
         listing(
-            "\n## Changed since the session ended\n\nThe session does not know of this.\n\n",
+            "\n## Changed since the session last saw them\n\nThe session does not know of this.\n\n",
             &material.drift,
-            "changes since the session ended",
+            "changes that the session did not see",
         ),
     ]
 }

@@ -37,7 +37,7 @@ fn a_handoff_says_what_the_next_agent_needs() {
     ## Git
     - branch `limits`; HEAD `4c9ca78e0b` "router: sort the layers" (11-15 11:20Z); uncommitted paths: 1 (1 file changed, 8 insertions(+), 4 deletions(-))
     - committed during the session: `4c9ca78e0b` "limit: count by key" (11-15 10:05Z)
-    ## Changed since the session ended
+    ## Changed since the session last saw them
     - seen in the project: `src/router.rs: changed at 2026-11-15T11:10:00.000Z`
     - committed since: `4c9ca78e0b` "router: sort the layers" (11-15 11:20Z)
     ## Next action
