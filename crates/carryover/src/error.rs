@@ -10,7 +10,7 @@ use carryover_agents::AgentError;
 use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::ledger::restore::RestoreError;
 use carryover_engine::ledger::{LedgerError, LookupError};
-use carryover_engine::own::config::ConfigError;
+use carryover_engine::own::config::{self, ConfigError, Place};
 use carryover_engine::sessions::select::SelectError;
 use carryover_engine::write::undo::UndoError;
 
@@ -253,11 +253,22 @@ impl From<RestoreError> for CommandError {
 
 impl From<ConfigError> for CommandError {
     fn from(error: ConfigError) -> Self {
-        let hint = error.suggestion().map(|suggestion| format!("did you mean `{suggestion}`?"));
-        let kind = match &error {
-            ConfigError::Read { .. } | ConfigError::Write { .. } => ErrorKind::Io,
-            _ => ErrorKind::Usage,
-        };
-        hint.into_iter().fold(Self::new(kind, error), Self::with_hint)
+        // A file that is wrong is no mistake on the command line.
+        let is_asked = matches!(error.wrong_key(), Some((_, Place::Argument)));
+        let kind = if is_asked { ErrorKind::Usage } else { ErrorKind::Io };
+        let mut hints: Vec<String> =
+            error.suggestion().map(|suggestion| format!("did you mean `{suggestion}`?")).into_iter().collect();
+        match &error {
+            ConfigError::UnknownKey { place: Place::Argument, .. } if hints.is_empty() => {
+                let names: Vec<&str> = config::all_keys().iter().map(|key| key.name).collect();
+                hints.push(format!("the keys are {}", names.join(", ")));
+            }
+            ConfigError::Syntax { .. } => hints.push("mend it, or move it away: the defaults hold then".into()),
+            _ => {}
+        }
+        if let Some((key, Place::File { .. })) = error.wrong_key() {
+            hints.push(format!("`carryover config unset {key}` takes it out"));
+        }
+        hints.into_iter().fold(Self::new(kind, error), Self::with_hint)
     }
 }

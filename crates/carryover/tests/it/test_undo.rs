@@ -184,7 +184,7 @@ fn a_broken_configuration_does_not_keep_a_resume_from_being_taken_back() {
     env.run(&["resume", CLAUDE, "--target", "codex"]).success();
     env.write(".carryover/config.toml", "[resume]\ntoken = 4\n");
     let said = env.run(&["undo"]).success();
-    let warning = "warning: [HOME]/.carryover/config.toml: unknown key `resume.token`; going on without it\n";
+    let warning = "warning: [HOME]/.carryover/config.toml:2: unknown key `resume.token`; going on without it\n";
     assert!(said.stderr.starts_with(warning), "{said}");
     assert_eq!(env.files(), before);
     for command in ["info", "demo"] {
