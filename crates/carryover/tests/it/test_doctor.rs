@@ -52,5 +52,6 @@ fn no_agent_is_an_exit_code() {
     --- stderr
     error: no agent was found
     hint: run `carryover info` to see where carryover looks for sessions
+    hint: `carryover demo` shows how it works, without any agent
     ");
 }
