@@ -11,6 +11,7 @@ use crate::commands::Command;
 #[command(
     name = "carryover",
     version = env!("CARRYOVER_VERSION"),
+    override_usage = "carryover [OPTIONS] [COMMAND]\n       carryover AGENT [WORDS]",
     after_help = "\
 An agent's name is enough: `carryover codex` goes on there with the newest session of this project.
 Try it without any agent: carryover demo",

@@ -112,6 +112,9 @@ fn choose_among(
         ui.write_line(format_args!("{:>2}  {line}", index + 1))?;
     }
     let answer = ui.ask("which one? (number, or nothing to leave)")?;
+    if answer.is_empty() {
+        return Err(CommandError::left());
+    }
     match answer.parse::<usize>() {
         Ok(number) if (1..=lines.len()).contains(&number) => Ok(candidates.swap_remove(number - 1)),
         _ => Err(SelectError::Ambiguous { words, candidates }.into()),

@@ -1,6 +1,6 @@
 //! Words on their way to the next agent: written, copied, and told about.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carryover_agents::{Os, ResumeCommand, Target, USUAL_READING_ADVICE};
 use carryover_core::render::{DroppedCount, Material, ResumeOptions, ResumePrompt, resume_prompt};
@@ -170,7 +170,9 @@ impl Delivery {
         let words = self.pointer_prompt();
         match copied {
             _ if self.dry_run => {}
-            Some(_) => ui.hint(format_args!("paste it into {whom}{place}, or say there: {words}"))?,
+            Some(_) => {
+                ui.hint(format_args!("paste {} into {whom}{place}, or say there: {words}", project_dir::RESUME_FILE))?
+            }
             None => ui.hint(format_args!("say to {whom}{place}: {words}"))?,
         }
         Ok(())
@@ -231,11 +233,15 @@ impl Delivery {
         let (done, wrote) = if self.dry_run { ("would hand over", "would write") } else { ("handed over", "wrote") };
         ui.status(format_args!("{GOOD}{done}{GOOD:#}"))?;
         for file in files {
-            ui.status(format_args!("  {wrote:<11} {DIM}{}{DIM:#}", abbreviate_home(context, file)))?;
+            let purpose = if files.len() > 1 { file_purpose(file) } else { "" };
+            ui.status(format_args!("  {wrote:<11} {DIM}{}{DIM:#}{purpose}", abbreviate_home(context, file)))?;
         }
+        let name = project_dir::RESUME_FILE;
         match (self.copy && !self.dry_run, copied) {
-            (_, Some(Copied::ByProgram)) => ui.status("  copied      to the clipboard")?,
-            (_, Some(Copied::ByTerminal)) => ui.status("  copied      through the terminal, if it allows that")?,
+            (_, Some(Copied::ByProgram)) => ui.status(format_args!("  copied      {name}, to the clipboard"))?,
+            (_, Some(Copied::ByTerminal)) => {
+                ui.status(format_args!("  copied      {name}, through the terminal, if it allows that"))?;
+            }
             (true, None) => ui.status("  copied      nowhere: there is no clipboard here")?,
             (false, None) => {}
         }
@@ -248,4 +254,9 @@ impl Delivery {
         }
         Ok(())
     }
+}
+
+/// What a file is for, where there are several.
+fn file_purpose(file: &Path) -> &'static str {
+    if file.ends_with(HANDOFF_FILE) { ", the same in short, to read or to keep" } else { ", the prompt to go on from" }
 }

@@ -10,7 +10,7 @@ use carryover_agents::AgentError;
 use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::ledger::restore::RestoreError;
 use carryover_engine::ledger::{LedgerError, LookupError};
-use carryover_engine::own::config::ConfigError;
+use carryover_engine::own::config::{self, ConfigError, Place};
 use carryover_engine::sessions::select::SelectError;
 use carryover_engine::write::undo::UndoError;
 
@@ -26,6 +26,8 @@ pub(crate) enum ErrorKind {
     CannotFit,
     Usage,
     Bug,
+    /// A question was left unanswered, which needs no words.
+    Left,
     /// Nobody reads any more: the end, and a fine one.
     BrokenPipe,
 }
@@ -47,6 +49,11 @@ impl CommandError {
 
     pub(crate) fn usage(error: impl Into<Box<dyn Error>>) -> Self {
         Self::new(ErrorKind::Usage, error)
+    }
+
+    /// Somebody was asked and went away.
+    pub(crate) fn left() -> Self {
+        Self::new(ErrorKind::Left, "nothing was chosen")
     }
 
     /// Something that cannot happen did, in this place of the code.
@@ -73,7 +80,7 @@ impl CommandError {
         match self.kind {
             ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             ErrorKind::NoAgent => ExitCode::from(1),
-            ErrorKind::NotFound => ExitCode::from(2),
+            ErrorKind::NotFound | ErrorKind::Left => ExitCode::from(2),
             ErrorKind::Io => ExitCode::from(3),
             ErrorKind::CannotFit => ExitCode::from(4),
             ErrorKind::Usage => ExitCode::from(EXIT_USAGE),
@@ -103,7 +110,7 @@ impl CommandError {
 
 /// Shows an error and says with which code to end.
 pub(crate) fn report(ui: &mut Ui, error: &CommandError) -> ExitCode {
-    if error.kind == ErrorKind::BrokenPipe {
+    if matches!(error.kind, ErrorKind::BrokenPipe | ErrorKind::Left) {
         return error.exit_code();
     }
     match ui.error(&error.message_lines()) {
@@ -138,6 +145,12 @@ fn recovery_hint(error: &AgentError) -> &'static str {
     }
 }
 
+/// What to do where no agent has left anything.
+pub(crate) const NO_AGENT_HINTS: [&str; 2] = [
+    "run `carryover info` to see where carryover looks for sessions",
+    "`carryover demo` shows how it works, without any agent",
+];
+
 const LIST_HINT: &str = "run `carryover list --all` to see the sessions that can be read";
 
 impl From<SelectError> for CommandError {
@@ -148,16 +161,16 @@ impl From<SelectError> for CommandError {
             SelectError::NotRecognised(_) | SelectError::Agent(_) => ErrorKind::Io,
             SelectError::SeveralAgents { .. } => ErrorKind::Usage,
         };
-        let hint = match &error {
-            SelectError::NoAgent => Some("run `carryover info` to see where carryover looks for sessions"),
-            SelectError::NotFound(_) => Some("run `carryover list --all` to see every session"),
-            SelectError::NoneHere => Some("name a session of another project: `carryover list --all` shows them"),
-            SelectError::Ambiguous { .. } => Some("name one by its id"),
-            SelectError::SeveralAgents { .. } => Some("say whose it is with `--source AGENT`"),
-            SelectError::NotRecognised(_) => Some(LIST_HINT),
-            SelectError::Agent(error) => Some(recovery_hint(error)),
+        let hints = match &error {
+            SelectError::NoAgent => NO_AGENT_HINTS.to_vec(),
+            SelectError::NotFound(_) => vec!["run `carryover list --all` to see every session"],
+            SelectError::NoneHere => vec!["name a session of another project: `carryover list --all` shows them"],
+            SelectError::Ambiguous { .. } => vec!["name one by its id"],
+            SelectError::SeveralAgents { .. } => vec!["say whose it is with `--source AGENT`"],
+            SelectError::NotRecognised(_) => vec![LIST_HINT],
+            SelectError::Agent(error) => vec![recovery_hint(error)],
         };
-        hint.into_iter().fold(Self::new(kind, error), Self::with_hint)
+        hints.into_iter().fold(Self::new(kind, error), Self::with_hint)
     }
 }
 
@@ -193,6 +206,8 @@ impl From<UndoError> for CommandError {
         };
         let hints = match &error {
             UndoError::Nothing => vec!["what `carryover resume` adds can be taken back, once".into()],
+            UndoError::NotFound(_) => vec!["`carryover undo --list` shows the resumes that can be taken back".into()],
+            UndoError::Ambiguous { .. } => vec!["name one by more of its id".into()],
             UndoError::NothingHere => vec!["name one of another project by its id: `carryover undo ID --force`".into()],
             UndoError::Used { id, .. } => {
                 vec![format!("`carryover undo {id} --force` takes it back all the same, with what was added there")]
@@ -253,11 +268,22 @@ impl From<RestoreError> for CommandError {
 
 impl From<ConfigError> for CommandError {
     fn from(error: ConfigError) -> Self {
-        let hint = error.suggestion().map(|suggestion| format!("did you mean `{suggestion}`?"));
-        let kind = match &error {
-            ConfigError::Read { .. } | ConfigError::Write { .. } => ErrorKind::Io,
-            _ => ErrorKind::Usage,
-        };
-        hint.into_iter().fold(Self::new(kind, error), Self::with_hint)
+        // A file that is wrong is no mistake on the command line.
+        let is_asked = matches!(error.wrong_key(), Some((_, Place::Argument)));
+        let kind = if is_asked { ErrorKind::Usage } else { ErrorKind::Io };
+        let mut hints: Vec<String> =
+            error.suggestion().map(|suggestion| format!("did you mean `{suggestion}`?")).into_iter().collect();
+        match &error {
+            ConfigError::UnknownKey { place: Place::Argument, .. } if hints.is_empty() => {
+                let names: Vec<&str> = config::all_keys().iter().map(|key| key.name).collect();
+                hints.push(format!("the keys are {}", names.join(", ")));
+            }
+            ConfigError::Syntax { .. } => hints.push("mend it, or move it away: the defaults hold then".into()),
+            _ => {}
+        }
+        if let Some((key, Place::File { .. })) = error.wrong_key() {
+            hints.push(format!("`carryover config unset {key}` takes it out"));
+        }
+        hints.into_iter().fold(Self::new(kind, error), Self::with_hint)
     }
 }

@@ -63,7 +63,7 @@ pub fn main() -> ExitCode {
     let args = short_road::expand_agent_name(std::env::args_os());
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return show_usage(&error),
+        Err(error) => return show_usage(&short_road::suggest_first_word(error, &Cli::command())),
     };
     signals::survive_long_writes();
     let mut ui = Ui::new(cli.globals);

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 
 use carryover_agents::Target;
+use carryover_engine::own::config::find_nearest;
+use clap::error::{ContextKind, ContextValue};
 
 /// Global flags that may stand before it, and whether a value follows.
 const GLOBAL_FLAGS: &[(&str, bool)] =
@@ -20,6 +22,27 @@ pub(crate) fn expand_agent_name(args: impl IntoIterator<Item = OsString>) -> Vec
         args.splice(at..=at, words);
     }
     args
+}
+
+/// An error about the first word, with what may stand there; any other error stays as it is.
+pub(crate) fn suggest_first_word(mut error: clap::Error, command: &clap::Command) -> clap::Error {
+    // The usage of the program itself tells that no command was read yet.
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return error };
+    if !usage.to_string().contains("carryover AGENT") {
+        return error;
+    }
+    let agents = Target::all().flat_map(|target| std::iter::once(target.id).chain(target.aliases.iter().copied()));
+    let commands = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(clap::Command::get_name);
+    let nearest = find_nearest(word, commands.chain(agents).map(str::to_owned));
+    let mut tips = Vec::new();
+    if let Some(nearest) = nearest {
+        error.remove(ContextKind::SuggestedSubcommand);
+        tips.push(format!("did you mean '{nearest}'?").into());
+    }
+    tips.push("a command stands there, or an agent's name, such as 'codex': go on there".into());
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    error
 }
 
 /// Where the command stands: behind the program, and behind global flags.

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::open_folder_error;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::ui::{DIM, Ui};
 
 /// Show or change the configuration
@@ -70,6 +70,14 @@ struct SettingDocument<'a> {
     value: Option<String>,
 }
 
+/// Where the configuration is, as `--json` tells it.
+#[derive(Serialize)]
+struct PathDocument {
+    schema: &'static str,
+    path: String,
+    exists: bool,
+}
+
 pub(crate) fn cmd_config(ui: &mut Ui, env: &Env, args: &ConfigArgs) -> Result<(), CommandError> {
     let home = context::own_folder(env);
     if let Err(open) = permissions::check_private(&home) {
@@ -84,16 +92,35 @@ pub(crate) fn cmd_config(ui: &mut Ui, env: &Env, args: &ConfigArgs) -> Result<()
         Action::Unset { key } => unset_key(ui, &home, key),
         Action::Set { key, value } if value.is_empty() => unset_key(ui, &home, key),
         Action::Set { key, value } => {
-            let config = config::set(&home, key, value)?;
-            Ok(ui.status(format_args!("{key} = {}", config::format_value(&config, key).unwrap_or_default()))?)
+            let value = config::format_value(&config::set(&home, key, value)?, key);
+            if ui.is_json() {
+                return write_value_json(ui, key, value);
+            }
+            Ok(ui.status(format_args!("{key} = {}", value.unwrap_or_default()))?)
         }
-        Action::Path => Ok(writeln!(ui.out(), "{}", config::file_path(&home).display())?),
+        Action::Path => show_path(ui, &config::file_path(&home)),
     }
 }
 
 fn unset_key(ui: &mut Ui, home: &Path, key: &str) -> Result<(), CommandError> {
     config::unset(home, key)?;
+    if ui.is_json() {
+        return write_value_json(ui, key, None);
+    }
     Ok(ui.status(format_args!("{key} is no longer set"))?)
+}
+
+fn show_path(ui: &mut Ui, file: &Path) -> Result<(), CommandError> {
+    let path = file.display().to_string();
+    if ui.is_json() {
+        return Ok(ui.write_json(&PathDocument { schema: "carryover.config-path/1", path, exists: file.is_file() })?);
+    }
+    Ok(writeln!(ui.out(), "{path}")?)
+}
+
+/// The value that a key has now; none where its default holds.
+fn write_value_json(ui: &mut Ui, key: &str, value: Option<String>) -> Result<(), CommandError> {
+    Ok(ui.write_json(&SettingDocument { schema: "carryover.config-value/1", key, value })?)
 }
 
 fn show_config(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandError> {
@@ -133,13 +160,11 @@ fn show_value(ui: &mut Ui, config: &Config, key: &str) -> Result<(), CommandErro
     let known =
         |name: &str| name == key || (is_agent && name.strip_suffix(".<agent>").is_some_and(|name| name == table));
     if !config::all_keys().iter().any(|key| known(key.name)) {
-        let names: Vec<&str> = config::all_keys().iter().map(|key| key.name).collect();
-        return Err(CommandError::new(ErrorKind::Usage, format!("unknown key `{key}`"))
-            .with_hint(format!("the keys are {}", names.join(", "))));
+        return Err(config::unknown_key(key).into());
     }
     let value = config::format_value(config, key);
     if ui.is_json() {
-        return Ok(ui.write_json(&SettingDocument { schema: "carryover.config-value/1", key, value })?);
+        return write_value_json(ui, key, value);
     }
     if let Some(value) = value {
         writeln!(ui.out(), "{value}")?;

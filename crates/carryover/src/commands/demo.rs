@@ -41,8 +41,10 @@ pub(crate) fn cmd_demo(globals: Globals, context: &Context, _args: &DemoArgs) ->
     }
     sandbox.remove()?;
     ui.write_line(format_args!("{BOLD}Now with your own sessions:{BOLD:#}"))?;
-    ui.write_line(format_args!("  {COMMAND}carryover list{COMMAND:#}"))?;
-    ui.write_line(format_args!("  {COMMAND}carryover resume --target AGENT{COMMAND:#}"))?;
+    ui.write_line(format_args!("  {COMMAND}carryover{COMMAND:#}         pick a session, and the agent to go on in"))?;
+    ui.write_line(format_args!(
+        "  {COMMAND}carryover codex{COMMAND:#}   go on in Codex with the newest; any agent's name works"
+    ))?;
     Ok(ui.flush()?)
 }
 

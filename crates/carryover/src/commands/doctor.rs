@@ -5,7 +5,7 @@ use carryover_engine::doctor::{self, Finding, Severity};
 use clap::Args;
 use serde::Serialize;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, NO_AGENT_HINTS};
 use crate::ui::{BAD, DIM, DOUBTFUL, GOOD, Paint, Ui};
 
 /// Look for what is wrong, and change nothing
@@ -45,8 +45,8 @@ pub(crate) fn cmd_doctor(ui: &mut Ui, context: &Context, _args: &DoctorArgs) -> 
         return Err(CommandError::new(ErrorKind::Io, "something is wrong; it is told above"));
     }
     if findings.iter().all(|finding| finding.agent.is_none()) {
-        return Err(CommandError::new(ErrorKind::NoAgent, "no agent was found")
-            .with_hint("run `carryover info` to see where carryover looks for sessions"));
+        let missing = CommandError::new(ErrorKind::NoAgent, "no agent was found");
+        return Err(NO_AGENT_HINTS.into_iter().fold(missing, CommandError::with_hint));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ mod text;
 
 use std::path::PathBuf;
 
-use carryover_agents::{AGENTS, Agent, Facts, ResumeCommand, Target};
+use carryover_agents::{Agent, Facts, ResumeCommand, Target};
 use carryover_engine::carry::earlier::EarlierCopy;
 use carryover_engine::carry::offers::{Offer, Road, list_offers};
 use carryover_engine::carry::own::own_command;
@@ -20,9 +20,10 @@ use clap::Args;
 use crate::args::{Globals, SessionArgs, parse_tokens};
 use crate::choice;
 use crate::destination::target_parser;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::launch::refuse_missing_client;
 use crate::process_env::resolve_path;
+use crate::shell;
 use crate::ui::Ui;
 use native::NotNative;
 
@@ -130,7 +131,7 @@ pub(crate) fn cmd_resume(
         _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
         _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings),
         Some(agent) => resume_in_agent(ui, context, &session, agent, args, warnings),
-        None if args.native => Err(CommandError::usage(format!("{} takes no sessions", target.name))
+        None if args.native => Err(CommandError::new(ErrorKind::Io, format!("{} takes no sessions", target.name))
             .with_hint("without `--native`, it gets a brief where it reads its rules")),
         None => {
             warnings.push(format!("{} takes no sessions: it gets a brief where it reads its rules", target.name));
@@ -154,7 +155,11 @@ fn resume_in_agent(
             warnings.push(format!("{error}: it gets a prompt instead"));
             text::as_prompt(ui, context, session, &Target::from_facts(agent.facts()), args, warnings)
         }
-        Err(NotNative::CannotHold(error)) => Err(error.into()),
+        Err(NotNative::CannotHold(error)) => {
+            let after = ["--target", agent.facts().id];
+            let line = shell::session_command(&["handoff"], &session.found.id.0, &after, context.env.os);
+            Err(CommandError::new(ErrorKind::Io, error).with_hint(format!("hand it over in words: `{line}`")))
+        }
         Err(NotNative::Failed(error)) => Err(error),
     }
 }
@@ -178,6 +183,12 @@ impl ResumeArgs {
     fn launches(&self, ui: &Ui, context: &Context, facts: &Facts) -> bool {
         let may = !self.print && !self.dry_run && !ui.is_json() && context.config.resume.launch == Some(true);
         self.launch || (may && client::find_agent_program(context, facts).is_some())
+    }
+
+    /// Whether the client is there and would have been started, had it been asked for.
+    fn could_launch(&self, context: &Context, facts: &Facts) -> bool {
+        let is_refused = self.print || self.dry_run || context.config.resume.launch == Some(false);
+        !is_refused && client::find_agent_program(context, facts).is_some()
     }
 
     fn launches_target(&self, ui: &Ui, context: &Context, target: &Target) -> bool {
@@ -216,6 +227,9 @@ fn ask_target(ui: &mut Ui, offers: &[Offer]) -> Result<Target, CommandError> {
         ui.write_line(line)?;
     }
     let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
+    if answer.is_empty() {
+        return Err(CommandError::left());
+    }
     let chosen = answer.parse::<usize>().ok().and_then(|number| offers.get(number.checked_sub(1)?));
     chosen.map(|offer| offer.target).ok_or_else(unnamed_target)
 }
@@ -239,8 +253,7 @@ fn offer_lines(offers: &[Offer]) -> impl Iterator<Item = String> {
 }
 
 fn unnamed_target() -> CommandError {
-    let takers = AGENTS.iter().filter(|agent| agent.writer().is_some());
-    let names: Vec<&str> = takers.map(|agent| agent.facts().id).collect();
+    let names: Vec<&str> = Target::all().map(|target| target.id).collect();
     CommandError::usage("no target was named")
         .with_hint(format!("name one with `--target AGENT`: {}", names.join(", ")))
         .with_hint("`carryover config set resume.target AGENT` makes it the default")

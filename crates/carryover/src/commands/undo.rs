@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carryover_agents::Target;
 use carryover_engine::context::Context;
 use carryover_engine::write::undo::{self, RemovedPart, UndoError, Undoable};
 use clap::Args;
@@ -83,10 +84,11 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
         })?;
         return Ok(());
     }
+    let target = Target::by_name(&undone.target).map_or(&*undone.target, |target| target.name);
     if undone.session.is_empty() {
-        ui.status(format_args!("took back what {} got", undone.target))?;
+        ui.status(format_args!("took back what {target} got"))?;
     } else {
-        ui.status(format_args!("took back {} session {}", undone.target, undone.session))?;
+        ui.status(format_args!("took back {target} session {}", undone.session))?;
     }
     for RemovedPart { kind: what, file } in &undone.removed_parts {
         ui.status(format_args!("  took our {what} out of {DIM}{}{DIM:#}", abbreviate_home(context, file)))?;

@@ -36,12 +36,24 @@ fn an_unknown_shell_is_a_wrong_command_line() {
     insta::assert_snapshot!(TestEnv::new().run(&["completions", "fisch"]), @"
     exit code 64
     --- stderr
-    error: invalid value 'fisch' for '<SHELL>'
+    error: invalid value 'fisch' for '[SHELL]'
       [possible values: bash, elvish, fish, powershell, zsh]
 
       tip: a similar value exists: 'fish'
 
     For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn without_a_name_it_is_the_users_own_shell() {
+    let env = TestEnv::new().var("SHELL", "/usr/bin/zsh");
+    assert_eq!(env.run(&["completions"]).success().stdout, env.run(&["completions", "zsh"]).success().stdout);
+    insta::assert_snapshot!(TestEnv::new().var("SHELL", "/bin/odd").run(&["completions"]), @"
+    exit code 64
+    --- stderr
+    error: no shell was named, and SHELL names none that is known
+    hint: name one: `carryover completions bash`, or zsh, fish, powershell, elvish
     ");
 }
 

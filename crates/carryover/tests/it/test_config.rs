@@ -73,19 +73,19 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     insta::assert_snapshot!(env.run(&["config", "set", "resume.taget", "codex"]), @"
     exit code 64
     --- stderr
-    error: [HOME]/.carryover/config.toml: unknown key `resume.taget`
+    error: unknown key `resume.taget`
     hint: did you mean `resume.target`?
     ");
     insta::assert_snapshot!(env.run(&["config", "set", "resume.target", "codx"]), @"
     exit code 64
     --- stderr
-    error: [HOME]/.carryover/config.toml: `resume.target` names `codx`, which is no agent that carryover knows
+    error: `resume.target` names `codx`, which is no agent that carryover knows
     hint: did you mean `codex`?
     ");
     insta::assert_snapshot!(env.run(&["config", "set", "watch.notify", "siren"]), @"
     exit code 64
     --- stderr
-    error: [HOME]/.carryover/config.toml: `watch.notify` must be off, bell or desktop
+    error: `watch.notify` must be off, bell or desktop
     ");
     insta::assert_snapshot!(env.run(&["config", "get", "colour"]), @"
     exit code 64
@@ -100,12 +100,35 @@ fn a_broken_file_stops_every_command_but_not_the_way_to_it() {
     let env = TestEnv::with_sessions();
     env.write(".carryover/config.toml", "[resume]\ntoken = 4\n");
     insta::assert_snapshot!(env.run(&["list"]), @"
-    exit code 64
+    exit code 3
     --- stderr
-    error: [HOME]/.carryover/config.toml: unknown key `resume.token`
+    error: [HOME]/.carryover/config.toml:2: unknown key `resume.token`
     hint: did you mean `resume.tokens`?
+    hint: `carryover config unset resume.token` takes it out
     ");
     env.run(&["config", "path"]).success();
+    env.run(&["config", "unset", "resume.token"]).success();
+    env.run(&["list"]).success();
+}
+
+#[test]
+fn a_key_that_is_asked_for_is_not_blamed_on_the_file() {
+    let env = TestEnv::new();
+    for asked in [&["config", "set", "foo", "bar"][..], &["config", "unset", "foo"], &["config", "get", "foo"]] {
+        let said = env.run(asked);
+        assert_eq!(said.code, Some(64), "{said}");
+        assert!(said.stderr.starts_with("error: unknown key `foo`\nhint: the keys are agents, "), "{said}");
+    }
+}
+
+#[test]
+fn every_action_has_a_document() {
+    let env = TestEnv::new();
+    assert_eq!(env.json("config-path", &["config", "path"])["exists"], false);
+    assert_eq!(env.json("config-value", &["config", "set", "resume.target", "claude"])["value"], "claude-code");
+    assert_eq!(env.json("config-value", &["config", "get", "resume.target"])["value"], "claude-code");
+    assert_eq!(env.json("config-path", &["config", "path"])["exists"], true);
+    assert_eq!(env.json("config-value", &["config", "unset", "resume.target"])["value"], serde_json::Value::Null);
 }
 
 #[test]

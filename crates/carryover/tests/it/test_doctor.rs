@@ -34,7 +34,7 @@ fn a_broken_configuration_is_told_and_does_not_stop_it() {
     insta::assert_snapshot!(env.run(&["doctor"]), @"
     exit code 3
     --- stdout
-    error    carryover    [HOME]/.carryover/config.toml: unknown key `resume.token`
+    error    carryover    [HOME]/.carryover/config.toml:2: unknown key `resume.token`
                           did you mean `resume.tokens`?
     warning  carryover    [HOME]/.carryover can be read by others
                           chmod -R go= '[HOME]/.carryover'
@@ -52,5 +52,6 @@ fn no_agent_is_an_exit_code() {
     --- stderr
     error: no agent was found
     hint: run `carryover info` to see where carryover looks for sessions
+    hint: `carryover demo` shows how it works, without any agent
     ");
 }

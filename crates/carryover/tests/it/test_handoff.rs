@@ -406,7 +406,7 @@ fn editor_gets_a_brief_where_no_session_can_go() {
     let said = env.run(&["resume", CLAUDE, "--target", "cursor"]);
     assert_eq!(said.code, Some(0), "{said}");
     assert!(said.stderr.contains("takes no sessions"), "{said}");
-    assert_eq!(env.run(&["resume", CLAUDE, "--target", "cursor", "--native"]).code, Some(64));
+    assert_eq!(env.run(&["resume", CLAUDE, "--target", "cursor", "--native"]).code, Some(3));
 }
 
 #[test]

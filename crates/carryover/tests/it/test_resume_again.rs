@@ -132,7 +132,7 @@ fn leaving_out_older_messages_is_a_warning_with_the_way_to_keep_them() {
     assert!(warning.starts_with("leaves out the ") && warning.contains(" to fit 700 tokens: `--tokens "), "{warning}");
     assert!(told["left_out"].as_u64().unwrap() > 0);
     let said = env.run(&args).success();
-    assert!(said.stderr.starts_with("would carry over in part Claude Code → Codex CLI\n"), "{said}");
+    assert!(said.stderr.starts_with("would carry over in part: Claude Code → Codex CLI\n"), "{said}");
     // The figure that it names does keep them.
     let tokens = warning.split("--tokens ").nth(1).unwrap().split('`').next().unwrap();
     let told = env.resume_json(&["resume", CLAUDE, "--target", "codex", "--tokens", tokens, "--dry-run"]);

@@ -58,3 +58,19 @@ fn the_configuration_may_start_the_client_and_print_never_does() {
     assert_eq!(env.run(&["gemini", CLAUDE, "--launch"]).code, Some(1));
     assert_eq!(env.run(&["config", "set", "resume.launch", "maybe"]).code, Some(64));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_client_that_is_there_and_was_not_started_is_told_how() {
+    let hint = "hint: `--launch` starts it\n";
+    let env = || TestEnv::with_sessions().with_client("codex");
+    let said = env().run(&["codex", CLAUDE]).success();
+    assert!(said.stderr.ends_with(hint), "{said}");
+    for more in ["--print", "--dry-run", "--quiet"] {
+        let said = env().run(&["codex", CLAUDE, more]).success();
+        assert!(!said.stderr.contains(hint), "{said}");
+    }
+    // Nobody is there to be started.
+    let said = env().run(&["gemini", CLAUDE]).success();
+    assert!(!said.stderr.contains(hint), "{said}");
+}

@@ -22,11 +22,12 @@ fn undoing_is_told() {
     --- stderr
     error: no resume is known by `nonsense`
       00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
+    hint: `carryover undo --list` shows the resumes that can be taken back
     ");
     insta::assert_snapshot!(env.run(&["undo"]), @"
     exit code 0
     --- stderr
-    took back codex session 01a1de6f-6dd8-7000-8000-0000000f4241
+    took back Codex CLI session 01a1de6f-6dd8-7000-8000-0000000f4241
       removed ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl
     ");
     insta::assert_snapshot!(env.run(&["undo"]), @"
@@ -83,7 +84,7 @@ fn force_without_an_id_takes_nothing_of_another_project() {
     exit code 0
     --- stderr
     the last resume of this project: 00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
-    took back codex session 01a1de6f-6dd8-7000-8000-0000000f4241
+    took back Codex CLI session 01a1de6f-6dd8-7000-8000-0000000f4241
       removed ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl
     ");
 }
@@ -155,7 +156,7 @@ fn a_block_that_was_taken_out_is_no_file_that_was_removed() {
     insta::assert_snapshot!(env.run(&["undo"]), @"
     exit code 0
     --- stderr
-    took back what codex got
+    took back what Codex CLI got
       took our block out of ~/calc/AGENTS.md
       removed ~/calc/.carryover/context.md
       removed ~/calc/.carryover
@@ -174,6 +175,7 @@ fn an_id_that_fits_several_is_answered_with_them() {
     error: `0` fits 2 resumes
       00000001  codex → claude-code  session 00000000-0000-4000-8000-0000000f4242
       00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
+    hint: name one by more of its id
     ");
 }
 
@@ -184,14 +186,14 @@ fn a_broken_configuration_does_not_keep_a_resume_from_being_taken_back() {
     env.run(&["resume", CLAUDE, "--target", "codex"]).success();
     env.write(".carryover/config.toml", "[resume]\ntoken = 4\n");
     let said = env.run(&["undo"]).success();
-    let warning = "warning: [HOME]/.carryover/config.toml: unknown key `resume.token`; going on without it\n";
+    let warning = "warning: [HOME]/.carryover/config.toml:2: unknown key `resume.token`; going on without it\n";
     assert!(said.stderr.starts_with(warning), "{said}");
     assert_eq!(env.files(), before);
     for command in ["info", "demo"] {
         let said = env.run(&[command]).success();
         assert!(said.stderr.starts_with(warning), "{said}");
     }
-    assert_eq!(env.run(&["list"]).code, Some(64), "what depends on it does not go on");
+    assert_eq!(env.run(&["list"]).code, Some(3), "what depends on it does not go on");
 }
 
 #[test]

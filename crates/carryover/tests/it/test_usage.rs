@@ -9,6 +9,7 @@ fn help_is_an_answer() {
     Close any coding agent, open any other, and keep going
 
     Usage: carryover [OPTIONS] [COMMAND]
+           carryover AGENT [WORDS]
 
     Commands:
       detect       Show which agents are here
@@ -82,9 +83,11 @@ fn wrong_command_lines_are_64() {
     --- stderr
     error: unrecognized subcommand 'resme'
 
-      tip: some similar subcommands exist: 'restore', 'resume'
+      tip: did you mean 'resume'?
+      tip: a command stands there, or an agent's name, such as 'codex': go on there
 
     Usage: carryover [OPTIONS] [COMMAND]
+           carryover AGENT [WORDS]
 
     For more information, try '--help'.
     ");
@@ -117,6 +120,19 @@ fn wrong_command_lines_are_64() {
     For more information, try '--help'.
     ");
     assert_eq!(env.run(&["--print", "list"]).code, Some(64));
+}
+
+#[test]
+fn an_agent_that_is_misspelt_is_suggested() {
+    let env = TestEnv::new();
+    for (word, meant) in [("codx", "codex"), ("claud", "claude"), ("lst", "list")] {
+        let said = env.run(&[word]);
+        assert_eq!(said.code, Some(64), "{said}");
+        assert!(said.stderr.contains(&format!("tip: did you mean '{meant}'?\n")), "{said}");
+    }
+    // Behind a command, no agent stands.
+    let said = env.run(&["config", "codx"]);
+    assert!(!said.stderr.contains("agent"), "{said}");
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn without_an_agent_there_is_nothing_to_watch() {
     insta::assert_snapshot!(TestEnv::new().run(&["config", "set", "watch.interval", "0"]), @"
     exit code 64
     --- stderr
-    error: [HOME]/.carryover/config.toml: `watch.interval` must be a number of seconds from 1 to 86400
+    error: `watch.interval` must be a number of seconds from 1 to 86400
     ");
 }
 

@@ -46,10 +46,9 @@ fn unwritable_home(home: &Path) -> Option<Finding> {
 
 fn config_finding(error: &ConfigError) -> Finding {
     let finding = Finding::new(None, Severity::Error, error.to_string());
-    match error.suggestion() {
-        Some(suggestion) => finding.with_hint(format!("did you mean `{suggestion}`?")),
-        None => finding,
-    }
+    let unset = || error.wrong_key().map(|(key, _)| format!("`carryover config unset {key}` takes it out"));
+    let hint = error.suggestion().map(|suggestion| format!("did you mean `{suggestion}`?")).or_else(unset);
+    hint.into_iter().fold(finding, Finding::with_hint)
 }
 
 /// Transcripts hold secrets, and our files tell where they are.

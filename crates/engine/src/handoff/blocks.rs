@@ -51,6 +51,12 @@ pub(crate) fn remove_from_file(disk: &mut dyn Disk, left: &Block, project: &Path
     Ok(BlockRemoval::Block)
 }
 
+/// Whether the file was made for the block and holds nothing else, so that it goes with it.
+pub(crate) fn goes_with_file(left: &Block) -> bool {
+    let rest = read_text(&left.file).ok().flatten().and_then(|text| block::remove(&text).ok());
+    rest.is_some_and(|rest| left.rest == Some(Fingerprint::from_bytes(rest.as_bytes())))
+}
+
 pub(crate) fn invalid_data(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }

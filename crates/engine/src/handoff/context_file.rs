@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Placement, Target};
+use carryover_core::redact::redact_title;
 use carryover_core::render::block;
 use carryover_core::transcript::SessionId;
 
@@ -40,6 +41,8 @@ pub struct ContextFile<'a> {
     /// Whose session it is.
     pub agent: &'static str,
     pub session: &'a SessionId,
+    /// Its title, as the session has it.
+    pub title: Option<&'a str>,
     /// The brief.
     pub text: &'a str,
     pub dry_run: bool,
@@ -192,6 +195,7 @@ impl Plan {
         // No session of the target's: there is nothing to find the way back from.
         let target = SessionRef { agent: leaving.target.id.to_owned(), session: SessionId::default() };
         let mut journal = Journal::begin(context, source, target, leaving.project);
+        journal.title = leaving.title.map(|title| redact_title(title, &[]));
         journal
             .files
             .push(WrittenFile::from_bytes(&project_dir::context_path(leaving.project), leaving.text.as_bytes()));

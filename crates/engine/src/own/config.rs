@@ -5,8 +5,10 @@
 mod check;
 mod edit;
 mod keys;
+mod place;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::own::files;
 
+pub use check::{find_nearest, unknown_key};
 pub use edit::{set, unset};
 pub use keys::{
     Key, MAX_INTERVAL_SECONDS, NOTIFICATIONS, PROTOCOLS, ValueKind, all_keys, find_by_name as find_key, json_schema,
@@ -105,20 +108,62 @@ pub enum ConfigError {
         #[source]
         source: toml_edit::TomlError,
     },
-    #[error("{}: unknown key `{key}`", path.display())]
+    #[error("{place}unknown key `{key}`")]
     UnknownKey {
-        path: PathBuf,
+        place: Place,
         key: String,
         /// The known key that is nearest to it.
         suggestion: Option<String>,
     },
-    #[error("{}: `{key}` must be {expected}", path.display())]
-    WrongType { path: PathBuf, key: String, expected: &'static str },
-    #[error("{}: `{key}` names `{agent}`, which is no agent that carryover knows", path.display())]
-    UnknownAgent { path: PathBuf, key: String, agent: String, suggestion: Option<String> },
+    #[error("{place}`{key}` must be {expected}")]
+    WrongType { place: Place, key: String, expected: &'static str },
+    #[error("{place}`{key}` names `{agent}`, which is no agent that carryover knows")]
+    UnknownAgent { place: Place, key: String, agent: String, suggestion: Option<String> },
+}
+
+/// Where a mistake stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In what was asked for: the file is fine.
+    Argument,
+    File {
+        path: PathBuf,
+        /// From 1; none where it is not known.
+        line: Option<usize>,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument => Ok(()),
+            Self::File { path, line: Some(line) } => write!(f, "{}:{line}: ", path.display()),
+            Self::File { path, line: None } => write!(f, "{}: ", path.display()),
+        }
+    }
 }
 
 impl ConfigError {
+    /// The key that is wrong, and where it stands.
+    pub fn wrong_key(&self) -> Option<(&str, &Place)> {
+        match self {
+            Self::UnknownKey { key, place, .. }
+            | Self::WrongType { key, place, .. }
+            | Self::UnknownAgent { key, place, .. } => Some((key, place)),
+            _ => None,
+        }
+    }
+
+    /// The same mistake in another place.
+    fn with_place(mut self, at: Place) -> Self {
+        if let Self::UnknownKey { place, .. } | Self::WrongType { place, .. } | Self::UnknownAgent { place, .. } =
+            &mut self
+        {
+            *place = at;
+        }
+        self
+    }
+
     /// The nearest known name, for "did you mean".
     pub fn suggestion(&self) -> Option<&str> {
         match self {
@@ -136,7 +181,7 @@ pub fn file_path(home: &Path) -> PathBuf {
 /// Reads the configuration in our own folder; where there is none, the defaults hold. `~/` means `user_home`.
 pub fn load(home: &Path, user_home: &Path) -> Result<Config, ConfigError> {
     let path = file_path(home);
-    let mut config = check::check_document(&read_document(&path)?, &path)?;
+    let mut config = check::check_document(&read_document(&path)?).map_err(|error| place::in_file(&path, error))?;
     for store in config.stores.values_mut().flatten() {
         if let Ok(below) = store.strip_prefix("~") {
             *store = user_home.join(below);
@@ -146,11 +191,13 @@ pub fn load(home: &Path, user_home: &Path) -> Result<Config, ConfigError> {
 }
 
 fn read_document(path: &Path) -> Result<toml_edit::DocumentMut, ConfigError> {
+    read_text(path)?.parse().map_err(|source| ConfigError::Syntax { path: path.to_owned(), source })
+}
+
+fn read_text(path: &Path) -> Result<String, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     let bytes = files::read_bounded(path, MAX_BYTES).map_err(failed)?.unwrap_or_default();
-    let text = String::from_utf8(bytes)
-        .map_err(|_| failed(io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8")))?;
-    text.parse().map_err(|source| ConfigError::Syntax { path: path.to_owned(), source })
+    String::from_utf8(bytes).map_err(|_| failed(io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8")))
 }
 
 /// The value of a dotted key, as `set` would take it; `None` where it is not set or not known.

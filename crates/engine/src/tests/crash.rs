@@ -208,6 +208,7 @@ fn brief_stopped_after(left: usize, for_good: bool) -> Option<World> {
         project: &project,
         agent: "alpha",
         session: &session,
+        title: None,
         text: "brief",
         dry_run: false,
     };

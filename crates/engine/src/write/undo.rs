@@ -141,7 +141,8 @@ impl From<Journal> for Undoable {
     fn from(journal: Journal) -> Self {
         let lines = journal.lines.into_iter().map(|lines| lines.file);
         let rows = journal.rows.into_iter().map(|rows| rows.database);
-        let blocks = journal.blocks.into_iter().map(|block| block.file);
+        let (made, blocks): (Vec<_>, Vec<_>) = journal.blocks.into_iter().partition(blocks::goes_with_file);
+        let [made, blocks] = [made, blocks].map(|blocks| blocks.into_iter().map(|block| block.file));
         let ignored = journal.ignored.into_iter().map(|line| line.file);
         Self {
             id: journal.id,
@@ -151,7 +152,7 @@ impl From<Journal> for Undoable {
             title: journal.title,
             at: journal.at,
             project: journal.project,
-            files: journal.files.into_iter().map(|file| file.path).collect(),
+            files: journal.files.into_iter().map(|file| file.path).chain(made).collect(),
             shared: lines.chain(rows).chain(blocks).chain(ignored).collect(),
         }
     }

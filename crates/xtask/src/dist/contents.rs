@@ -44,7 +44,7 @@ pub(super) fn gather_files(root: &Path, product: &Product) -> Result<Vec<PackedF
 fn read_manual(product: &Product) -> Result<Vec<PackedFile>, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let mut man = Command::new(&product.program);
-    man.arg("man").arg(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    man.args(["man", "--to"]).arg(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
     // It needs no home, and gets none of ours.
     man.env("HOME", folder.path());
     if !man.status()?.success() {

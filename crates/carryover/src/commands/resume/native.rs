@@ -115,6 +115,8 @@ pub(super) fn resume_natively(
     show_next_steps(ui, context, &report, args.dry_run)?;
     if args.launches(ui, context, target.facts()) {
         launch_client(ui, context, report.target, &report.command)?;
+    } else if args.could_launch(context, target.facts()) {
+        ui.hint("`--launch` starts it").map_err(CommandError::from)?;
     }
     Ok(())
 }
@@ -176,7 +178,7 @@ fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), C
     let names =
         [report.source, report.target].map(|id| carryover_agents::agent_by_name(id).map_or(id, |a| a.facts().name));
     // All is well only where nothing that was said had to give way.
-    let (paint, part) = if report.left_out == 0 { (GOOD, "") } else { (DOUBTFUL, " in part") };
+    let (paint, part) = if report.left_out == 0 { (GOOD, "") } else { (DOUBTFUL, " in part:") };
     ui.status(format_args!("{paint}{done}{part}{paint:#} {} → {}", names[0], names[1]))?;
     let calls = |count| quantity::format_count(count, "tool call", "tool calls");
     let messages = quantity::format_count(report.messages, "message", "messages");
@@ -199,9 +201,8 @@ fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), C
     let (bar, percent) =
         (quantity::format_bar(report.tokens, report.window), quantity::format_percent(report.tokens, report.window));
     ui.status(format_args!("  tokens      {bar} about {tokens} of {window} ({percent} %)"))?;
-    // The same whether it was done or would be.
     for step in &report.steps {
-        ui.status(format_args!("  {DIM}{}{DIM:#}", step_from_home(context, step)))?;
+        ui.status(format_args!("  {DIM}{}{DIM:#}", tell_step(context, step, report.undo_id.is_some())))?;
     }
     write_earlier(ui, context, report)?;
     for warning in &report.warnings {
@@ -224,12 +225,15 @@ fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), 
     Ok(())
 }
 
-/// A step as it is planned, with the home abbreviated.
-fn step_from_home(context: &Context, step: &str) -> String {
-    match step.strip_prefix("create ") {
-        Some(path) => format!("create {}", abbreviate_home(context, Path::new(path))),
-        None => step.to_owned(),
-    }
+/// Verbs of steps: as they are planned, and as they were done.
+const STEP_VERBS: [(&str, &str); 3] =
+    [("create ", "created "), ("add a line to ", "added a line to "), ("run ", "ran ")];
+
+/// A step, planned or done, with the home abbreviated.
+fn tell_step(context: &Context, step: &str, is_done: bool) -> String {
+    let verbs = STEP_VERBS.iter().find_map(|verbs| Some((verbs, step.strip_prefix(verbs.0)?)));
+    let Some(((planned, done), what)) = verbs else { return step.to_owned() };
+    format!("{}{}", if is_done { done } else { planned }, abbreviate_home(context, Path::new(what)))
 }
 
 fn show_next_steps(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {

@@ -101,6 +101,7 @@ pub(super) fn as_context(
         project: &distilled.project,
         agent: facts.id,
         session: &session.found.id,
+        title: session.found.title.as_deref(),
         text: &text,
         dry_run: args.dry_run,
     };

@@ -1,34 +1,33 @@
 //! From a TOML document to a configuration, key by key.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, agent_by_name};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::keys::{self, ValueKind, all_keys};
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, Place};
 
-/// Checks a whole document; the first thing that is wrong is told.
-pub(super) fn check_document(document: &DocumentMut, path: &Path) -> Result<Config, ConfigError> {
-    let mut check = Checker { path, config: Config::default() };
+/// Checks a whole document; the first thing that is wrong is told, by whoever knows where it stands.
+pub(super) fn check_document(document: &DocumentMut) -> Result<Config, ConfigError> {
+    let mut check = Checker { config: Config::default() };
     check.check_table(document.as_table(), "")?;
     Ok(check.config)
 }
 
-struct Checker<'a> {
-    path: &'a Path,
+struct Checker {
     config: Config,
 }
 
-impl Checker<'_> {
+impl Checker {
     fn check_table(&mut self, table: &dyn TableLike, prefix: &str) -> Result<(), ConfigError> {
         for (name, item) in table.iter() {
             let dotted = format!("{prefix}{name}");
             let below = format!("{dotted}.");
-            let is_table = all_keys().iter().any(|key| key.name.starts_with(&below));
+            let is_table = keys::is_table(&dotted);
             match item.as_table_like() {
                 Some(inner) if is_table => self.check_table(inner, &below)?,
-                None if is_table => return Err(self.wrong_type(&dotted, "a table")),
+                None if is_table => return Err(wrong_type(&dotted, "a table")),
                 _ => self.check_value(&dotted, item)?,
             }
         }
@@ -36,11 +35,11 @@ impl Checker<'_> {
     }
 
     fn check_value(&mut self, dotted: &str, item: &Item) -> Result<(), ConfigError> {
-        let key = keys::find_by_name(dotted).ok_or_else(|| unknown_key(self.path, dotted))?;
-        let wrong = || self.wrong_type(dotted, key.kind.expected());
+        let key = keys::find_by_name(dotted).ok_or_else(|| unknown_key(dotted))?;
+        let wrong = || wrong_type(dotted, key.kind.expected());
         match key.kind {
             ValueKind::Agent => {
-                let agent = resolve_agent(self.path, dotted, item.as_str().ok_or_else(wrong)?)?;
+                let agent = resolve_agent(dotted, item.as_str().ok_or_else(wrong)?)?;
                 self.config.resume.target = Some(agent.to_owned());
             }
             ValueKind::Tokens => {
@@ -79,7 +78,7 @@ impl Checker<'_> {
             }
             ValueKind::Agents => {
                 let names = string_items(item).ok_or_else(wrong)?.into_iter();
-                let ids = names.map(|name| resolve_agent(self.path, dotted, name).map(str::to_owned));
+                let ids = names.map(|name| resolve_agent(dotted, name).map(str::to_owned));
                 let ids = ids.collect::<Result<_, _>>()?;
                 if dotted == "agents" {
                     self.config.agents = ids;
@@ -90,15 +89,15 @@ impl Checker<'_> {
             ValueKind::Paths => {
                 let paths = string_items(item).ok_or_else(wrong)?.into_iter().map(PathBuf::from).collect();
                 let (_, name) = dotted.split_once('.').unwrap_or_default();
-                self.config.stores.insert(resolve_agent(self.path, dotted, name)?.to_owned(), paths);
+                self.config.stores.insert(resolve_agent(dotted, name)?.to_owned(), paths);
             }
         }
         Ok(())
     }
+}
 
-    fn wrong_type(&self, key: &str, expected: &'static str) -> ConfigError {
-        ConfigError::WrongType { path: self.path.to_owned(), key: key.to_owned(), expected }
-    }
+pub(super) fn wrong_type(key: &str, expected: &'static str) -> ConfigError {
+    ConfigError::WrongType { place: Place::Argument, key: key.to_owned(), expected }
 }
 
 fn string_items(item: &Item) -> Option<Vec<&str>> {
@@ -106,11 +105,11 @@ fn string_items(item: &Item) -> Option<Vec<&str>> {
 }
 
 /// The id of an agent that was named by id or alias.
-pub(super) fn resolve_agent(path: &Path, key: &str, name: &str) -> Result<&'static str, ConfigError> {
+pub(super) fn resolve_agent(key: &str, name: &str) -> Result<&'static str, ConfigError> {
     agent_by_name(name).map(|agent| agent.facts().id).ok_or_else(|| {
         let ids = AGENTS.iter().flat_map(|agent| std::iter::once(&agent.facts().id).chain(agent.facts().aliases));
         ConfigError::UnknownAgent {
-            path: path.to_owned(),
+            place: Place::Argument,
             key: key.to_owned(),
             agent: name.to_owned(),
             suggestion: find_nearest(name, ids.map(|id| (*id).to_owned())),
@@ -118,13 +117,14 @@ pub(super) fn resolve_agent(path: &Path, key: &str, name: &str) -> Result<&'stat
     })
 }
 
-pub(super) fn unknown_key(path: &Path, key: &str) -> ConfigError {
+/// The error for a key that is asked for and not known.
+pub fn unknown_key(key: &str) -> ConfigError {
     let suggestion = find_nearest(key, all_keys().iter().map(|key| key.name.to_owned()));
-    ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), suggestion }
+    ConfigError::UnknownKey { place: Place::Argument, key: key.to_owned(), suggestion }
 }
 
 /// The candidate that is a few typing errors away, if there is one.
-fn find_nearest(name: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+pub fn find_nearest(name: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
     let allowed = 1 + name.chars().count() / 4;
     let scored = candidates.map(|candidate| (edit_distance(name, &candidate), candidate));
     scored.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate)

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use toml_edit::{Array, DocumentMut, Item, Table, Value};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use super::keys::{self, ValueKind};
-use super::{Config, ConfigError, check, file_path, read_document};
+use super::{Config, ConfigError, check, file_path, place, read_document};
 use crate::own::files;
 
 /// Sets a dotted key. Lists are given with commas; the file is checked as it would be read before it is written.
 pub fn set(home: &Path, key: &str, value: &str) -> Result<Config, ConfigError> {
     let path = file_path(home);
-    let known = keys::find_by_name(key).ok_or_else(|| check::unknown_key(&path, key))?;
-    let value = parse_value(&path, key, known.kind, value)?;
+    let known = keys::find_by_name(key).ok_or_else(|| check::unknown_key(key))?;
+    let value = parse_value(key, known.kind, value)?;
     let mut document = read_document(&path)?;
     let (table, name) = table_for(&mut document, key, &path)?;
     match table.get_mut(name).and_then(Item::as_value_mut) {
@@ -26,17 +26,35 @@ pub fn set(home: &Path, key: &str, value: &str) -> Result<Config, ConfigError> {
             table.insert(name, Item::Value(value));
         }
     }
-    write_document(&path, &document)
+    let config = check::check_document(&document).map_err(|error| match error.wrong_key() {
+        // What is asked for is wrong; any other key was so before.
+        Some((wrong, _)) if wrong == key => error,
+        _ => place::in_file(&path, error),
+    })?;
+    write_document(&path, &document)?;
+    Ok(config)
 }
 
-/// Removes a dotted key, so that its default holds again.
-pub fn unset(home: &Path, key: &str) -> Result<Config, ConfigError> {
+/// Removes a dotted key, so that its default holds again. What else is wrong in the file stays for its own turn: this is
+/// the way out of a file that cannot be used.
+pub fn unset(home: &Path, key: &str) -> Result<(), ConfigError> {
     let path = file_path(home);
-    keys::find_by_name(key).ok_or_else(|| check::unknown_key(&path, key))?;
     let mut document = read_document(&path)?;
-    let (table, name) = table_for(&mut document, key, &path)?;
-    table.remove(name);
-    write_document(&path, &document)
+    let known = keys::find_by_name(key).is_some();
+    let (table, name) = match key.rsplit_once('.') {
+        None => (Some(document.as_table_mut() as &mut dyn TableLike), key),
+        Some((table, name)) => (document.get_mut(table).and_then(Item::as_table_like_mut), name),
+    };
+    // A table of settings is none itself; what stands in its place is a mistake.
+    let is_table = |item: &Item| item.is_table_like() && keys::is_table(key);
+    match table {
+        Some(table) if table.get(name).is_some_and(|item| !is_table(item)) => {
+            table.remove(name);
+            write_document(&path, &document)
+        }
+        _ if known => Ok(()),
+        _ => Err(check::unknown_key(key)),
+    }
 }
 
 /// The table that a dotted key stands in, made if it is not there, and the key's last name.
@@ -44,22 +62,22 @@ fn table_for<'d, 'k>(
     document: &'d mut DocumentMut,
     key: &'k str,
     path: &Path,
-) -> Result<(&'d mut dyn toml_edit::TableLike, &'k str), ConfigError> {
+) -> Result<(&'d mut dyn TableLike, &'k str), ConfigError> {
     let Some((table, name)) = key.rsplit_once('.') else {
         return Ok((document.as_table_mut(), key));
     };
     let item = document.entry(table).or_insert_with(|| Item::Table(Table::new()));
-    let wrong = || ConfigError::WrongType { path: path.to_owned(), key: table.to_owned(), expected: "a table" };
+    let wrong = || place::in_file(path, check::wrong_type(table, "a table"));
     item.as_table_like_mut().map(|table| (table, name)).ok_or_else(wrong)
 }
 
-fn parse_value(path: &Path, key: &str, kind: ValueKind, text: &str) -> Result<Value, ConfigError> {
-    let wrong = || ConfigError::WrongType { path: path.to_owned(), key: key.to_owned(), expected: kind.expected() };
+fn parse_value(key: &str, kind: ValueKind, text: &str) -> Result<Value, ConfigError> {
+    let wrong = || check::wrong_type(key, kind.expected());
     let words = || text.split(',').map(str::trim).filter(|word| !word.is_empty());
     match kind {
-        ValueKind::Agent => Ok(check::resolve_agent(path, key, text.trim())?.into()),
+        ValueKind::Agent => Ok(check::resolve_agent(key, text.trim())?.into()),
         ValueKind::Agents => {
-            let ids: Result<Vec<&str>, _> = words().map(|word| check::resolve_agent(path, key, word)).collect();
+            let ids: Result<Vec<&str>, _> = words().map(|word| check::resolve_agent(key, word)).collect();
             Ok(Value::Array(ids?.into_iter().collect::<Array>()))
         }
         ValueKind::Notification | ValueKind::Protocol => Ok(text.trim().into()),
@@ -71,9 +89,7 @@ fn parse_value(path: &Path, key: &str, kind: ValueKind, text: &str) -> Result<Va
     }
 }
 
-fn write_document(path: &Path, document: &DocumentMut) -> Result<Config, ConfigError> {
-    let config = check::check_document(document, path)?;
+fn write_document(path: &Path, document: &DocumentMut) -> Result<(), ConfigError> {
     files::write_private(path, document.to_string().as_bytes())
-        .map_err(|source| ConfigError::Write { path: path.to_owned(), source })?;
-    Ok(config)
+        .map_err(|source| ConfigError::Write { path: path.to_owned(), source })
 }

@@ -163,6 +163,11 @@ pub fn find_by_name(dotted: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.matches(dotted))
 }
 
+/// Whether a dotted name is a table that keys stand in.
+pub(super) fn is_table(dotted: &str) -> bool {
+    KEYS.iter().any(|key| key.name.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.')))
+}
+
 /// The JSON schema of the configuration file.
 pub fn json_schema() -> Value {
     let mut root = object_schema();

@@ -42,7 +42,8 @@ fn keys_are_read_and_aliases_become_ids() {
 #[test]
 fn what_is_wrong_is_named_with_what_may_have_been_meant() {
     let check = |text: &str, message: &str, suggestion: Option<&str>| {
-        assert_eq!(load_error(text), (format!("[config]: {message}"), suggestion.map(Into::into)), "{text}");
+        let line = text.lines().count();
+        assert_eq!(load_error(text), (format!("[config]:{line}: {message}"), suggestion.map(Into::into)), "{text}");
     };
     check("agent = []", "unknown key `agent`", Some("agents"));
     check("[resume]\ntoken = 4", "unknown key `resume.token`", Some("resume.tokens"));
@@ -106,4 +107,24 @@ fn the_schema_follows_the_keys() {
     assert_eq!(schema["properties"]["resume"]["properties"]["tokens"]["type"], "integer");
     assert_eq!(schema["properties"]["resume"]["additionalProperties"], false);
     assert!(schema["properties"]["stores"]["patternProperties"].is_object());
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_taken_out_by_its_name() {
+    let home = temp_home();
+    write_config(home.path(), "colour = 1 # why\nwatch = 3\n[resume]\ntoken = 4\ntokens = 5\n[stores]\nnobody = []\n");
+    for wrong in ["colour", "watch", "resume.token", "stores.nobody"] {
+        let error = load(home.path(), Path::new("/")).unwrap_err();
+        assert_eq!(error.wrong_key().unwrap().0, wrong);
+        unset(home.path(), wrong).unwrap();
+    }
+    assert_eq!(load(home.path(), Path::new("/")).unwrap().resume.tokens, Some(5));
+    // A table of settings is no setting.
+    for key in ["resume", "colour", "resume.token", "no.such.key"] {
+        assert!(
+            matches!(unset(home.path(), key), Err(ConfigError::UnknownKey { place: Place::Argument, .. })),
+            "{key}"
+        );
+    }
+    unset(home.path(), "watch.interval").unwrap();
 }
