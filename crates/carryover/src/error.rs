@@ -163,7 +163,10 @@ impl From<SelectError> for CommandError {
         };
         let hints = match &error {
             SelectError::NoAgent => NO_AGENT_HINTS.to_vec(),
-            SelectError::NotFound(_) => vec!["run `carryover list --all` to see every session"],
+            SelectError::NotFound(_) => vec![
+                "run `carryover list --all` to see every session",
+                "`carryover search WORDS` looks for words in everything that was said",
+            ],
             SelectError::NoneHere => vec!["name a session of another project: `carryover list --all` shows them"],
             SelectError::Ambiguous { .. } => vec!["name one by its id"],
             SelectError::SeveralAgents { .. } => vec!["say whose it is with `--source AGENT`"],

@@ -376,6 +376,7 @@ fn what_is_not_found_is_said() {
     --- stderr
     error: no session matches `zzzzzzzz`
     hint: run `carryover list --all` to see every session
+    hint: `carryover search WORDS` looks for words in everything that was said
     ");
     insta::assert_snapshot!(env.run(&["show", "./none.jsonl"]), @"
     exit code 3
