@@ -171,7 +171,7 @@ impl Delivery {
         match copied {
             _ if self.dry_run => {}
             Some(_) => {
-                ui.hint(format_args!("paste {} into {whom}{place}, or say there: {words}", project_dir::RESUME_FILE))?
+                ui.hint(format_args!("paste {} into {whom}{place}, or say there: {words}", project_dir::RESUME_FILE))?;
             }
             None => ui.hint(format_args!("say to {whom}{place}: {words}"))?,
         }

@@ -190,13 +190,7 @@ fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), C
     if report.clipped > 0 {
         ui.status(format_args!("  clipped     {}", quantity::format_count(report.clipped, "long text", "long texts")))?;
     }
-    if report.lost.is_empty() {
-        ui.status("  lost        nothing")?;
-    }
-    for (index, loss) in report.lost.iter().enumerate() {
-        let label = if index == 0 { "lost" } else { "" };
-        ui.status(format_args!("  {label:<11} {}: {}", count_lost(loss), loss.reason))?;
-    }
+    write_losses(ui, &report.lost)?;
     let (tokens, window) = (quantity::format_tokens(report.tokens), quantity::format_tokens(report.window));
     let (bar, percent) =
         (quantity::format_bar(report.tokens, report.window), quantity::format_percent(report.tokens, report.window));
@@ -210,6 +204,25 @@ fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), C
     }
     Ok(())
 }
+
+/// What did not come along, and what did as words: the latter is not lost.
+fn write_losses(ui: &mut Ui, losses: &[Loss]) -> Result<(), CommandError> {
+    let (told, lost): (Vec<&Loss>, Vec<&Loss>) = losses.iter().partition(|loss| loss.reason.ends_with(TOLD_IN_WORDS));
+    for (label, losses) in [("in words", told), ("lost", lost)] {
+        if label == "lost" && losses.is_empty() {
+            ui.status("  lost        nothing")?;
+        }
+        for (index, loss) in losses.into_iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let reason = loss.reason.trim_end_matches(TOLD_IN_WORDS);
+            ui.status(format_args!("  {label:<11} {}: {reason}", count_lost(loss)))?;
+        }
+    }
+    Ok(())
+}
+
+/// How the reason ends where something is there still, though not as what it was.
+const TOLD_IN_WORDS: &str = ": they are told in words";
 
 /// Names the copy that was made before.
 fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
