@@ -24,15 +24,13 @@ fn words_are_found_in_every_agents_sessions() {
     --- stderr
     found in 1 session; 2 sessions were searched
     ");
-    insta::assert_snapshot!(env.run(&["search", "calc.py", "-n", "1"]), @"
+    insta::assert_snapshot!(env.run(&["search", "changelog", "-n", "1"]), @"
     exit code 0
     --- stdout
     claude-code  d3a03cdd  56 min ago  ~/calc: Please fix the bug in calc.py and add a test. The icon in the READ…
-      tool   cat calc.py
-      user   Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
-      tool   [HOME]/calc/calc.py
-      and 4 more in it
-      carryover show d3a03cdd-c689-41e6-9587-86a6223f5251 --entry 44eb
+      user   Good. Then the changelog, please.
+      agent  …is fine: it is red on purpose. Still open: the changelog.
+      carryover show d3a03cdd-c689-41e6-9587-86a6223f5251 --entry 6102
     --- stderr
     found in 1 session; 2 sessions were searched
     ");
