@@ -27,7 +27,7 @@ fn where_to_continue_in_a_usual_terminal() {
       Claude Code                           its own session d2f488a7
      not installed here
       pi                                    …
-      OpenCode                              a prompt in words
+      Amp Code                              a prompt in words
      editors
       Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
 
@@ -59,7 +59,7 @@ fn where_to_continue_in_a_small_terminal() {
       Claude Code                its own session d2f488a7
      not installed here
       pi                         …
-      OpenCode                   a prompt in words
+      Amp Code                   a prompt in words
      editors
       Cursor              2.4 %  a brief in words
     ────────────────────────────────────────────────────────────
@@ -85,7 +85,7 @@ fn where_to_continue_in_a_big_terminal() {
       Claude Code                                           its own session d2f488a7                               │
      not installed here                                                                                            │  State
       pi                                                    …                                                      │  the agent had finished its turn and waits for the user
-      OpenCode                                              a prompt in words                                      │
+      Amp Code                                              a prompt in words                                      │
      editors                                                                                                       │  Task
       Cursor             ▎░░░░░░░░░  2.4 %  900 of 38k      a brief in words                                       │  fix the add bug in calc.py and run the tests
                                                                                                                    │
@@ -153,13 +153,13 @@ fn a_target_that_cannot_hold_the_session_gets_a_prompt() {
       Claude Code                its own session d2f488a7
      not installed here
       pi                         …
-    ❯ OpenCode                   a prompt in words
+    ❯ Amp Code                   a prompt in words
      editors
       Cursor              2.4 %  a brief in words
     ────────────────────────────────────────────────────────────
      Enter writes a prompt, .carryover/RESUME.md, and prints
      the command that goes on
-     OpenCode cannot hold this session: OpenCode is not
+     Amp Code cannot hold this session: Amp Code is not
      installed
 
 
@@ -188,7 +188,7 @@ fn what_has_no_room_is_counted_and_what_is_cut_has_a_mark() {
       Claude Code                its own session d2f488a7
      not installed here
       pi                         …
-      OpenCode                   a prompt in words
+      Amp Code                   a prompt in words
     ────────────────────────────────────────────────── ↓ 2 more
      Enter writes a new session that its own resume loads, and
      starts Windsurf

@@ -115,7 +115,7 @@ pub(crate) fn offers() -> Vec<Offer> {
     };
     let cannot_hold = OfferEstimate {
         summary: "a prompt in words".to_owned(),
-        notes: vec!["OpenCode cannot hold this session: OpenCode is not installed".to_owned()],
+        notes: vec!["Amp Code cannot hold this session: Amp Code is not installed".to_owned()],
         gets_prompt: true,
         ..OfferEstimate::default()
     };
@@ -137,7 +137,7 @@ pub(crate) fn offers() -> Vec<Offer> {
             ..offer("claude-code", "Claude Code", Way::OwnClient, true)
         },
         offer("pi", "pi", Way::Carry, false),
-        Offer { estimate: Some(cannot_hold), ..offer("opencode", "OpenCode", Way::Carry, false) },
+        Offer { estimate: Some(cannot_hold), ..offer("amp", "Amp Code", Way::Carry, false) },
         Offer {
             estimate: estimate(Some((900, 38_000)), "a brief in words", false),
             ..offer("cursor", "Cursor", Way::Words, false)
