@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Env, Os, ResumeCommand};
+use crate::{Env, HookSet, Os, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +107,8 @@ pub struct Facts {
     pub resume_budget: u64,
     /// How it gets all of a long file that git ignores, in words for its prompt.
     pub reading_advice: &'static str,
+    /// How it calls us, where it has hooks.
+    pub hooks: Option<&'static HookSet>,
 }
 
 /// Tokens of a resume prompt where the agent that will read it is not known: the smallest windows in use, less what
@@ -141,29 +143,12 @@ impl Facts {
         default_window: 128_000,
         resume_budget: UNKNOWN_RESUME_BUDGET,
         reading_advice: USUAL_READING_ADVICE,
+        hooks: None,
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.
     pub fn store_candidates(&self, env: &Env) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        for rule in self.stores {
-            if !rule.on.is_empty() && !rule.on.contains(&env.os) {
-                continue;
-            }
-            let (bases, moves) = match rule.base {
-                PathBase::Home => (vec![env.home.clone()], false),
-                PathBase::Variable(name) => (env.path_var(name).into_iter().collect(), true),
-                PathBase::Project => (env.projects.clone(), false),
-            };
-            let last = moves && !bases.is_empty();
-            for mut path in bases {
-                path.extend(rule.path);
-                found.push(path);
-            }
-            if last {
-                break;
-            }
-        }
+        let mut found = candidate_paths(self.stores, env);
         found.extend(env.stores.get(self.id).into_iter().flatten().cloned());
         found
     }
@@ -192,6 +177,30 @@ impl Facts {
         let own = self.windows.iter().map(|window| window.tokens).filter(|tokens| *tokens >= used).min();
         own.or_else(|| USUAL_WINDOWS.iter().copied().find(|tokens| *tokens >= used)).unwrap_or(used)
     }
+}
+
+/// The places that rules name in these surroundings, in their order.
+pub(crate) fn candidate_paths(rules: &[PathRule], env: &Env) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for rule in rules {
+        if !rule.on.is_empty() && !rule.on.contains(&env.os) {
+            continue;
+        }
+        let (bases, moves) = match rule.base {
+            PathBase::Home => (vec![env.home.clone()], false),
+            PathBase::Variable(name) => (env.path_var(name).into_iter().collect(), true),
+            PathBase::Project => (env.projects.clone(), false),
+        };
+        let last = moves && !bases.is_empty();
+        for mut path in bases {
+            path.extend(rule.path);
+            found.push(path);
+        }
+        if last {
+            break;
+        }
+    }
+    found
 }
 
 /// The window that a model's name ends with, as `[1m]` or `-128k`. Millions that are too many are those of parameters.

@@ -9,6 +9,8 @@ pub mod captured;
 mod claude_code;
 mod codex;
 mod copilot_cli;
+mod copilot_vscode;
+mod cursor;
 mod env;
 mod error;
 mod facts;
@@ -16,6 +18,7 @@ mod facts;
 mod fixtures;
 pub mod formats;
 mod gemini_cli;
+mod hooks;
 mod openclaw;
 mod opencode;
 mod pi;
@@ -24,6 +27,7 @@ mod qwen_code;
 mod settings;
 mod target;
 mod version;
+mod windsurf;
 #[cfg(test)]
 mod write_fixtures;
 
@@ -37,12 +41,16 @@ pub use facts::{
     Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm, SessionPattern,
     UNKNOWN_RESUME_BUDGET, USUAL_READING_ADVICE, matches_pattern,
 };
+pub use hooks::{
+    CallerMark, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind, HookPlace, HookSet,
+    HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark, read_call,
+};
 pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
     TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
 pub use settings::SettingsView;
-pub use target::{EDITORS, Placement, Target};
+pub use target::{EDITORS, Editor, Placement, Target};
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
@@ -66,6 +74,12 @@ pub fn agent_by_name(name: &str) -> Option<&'static dyn Agent> {
     })
 }
 
+/// Everybody who calls us by hooks, agents first.
+pub fn hooked_agents() -> impl Iterator<Item = &'static Facts> {
+    let agents = AGENTS.iter().map(|agent| agent.facts());
+    agents.chain(EDITORS.iter().map(|editor| editor.facts)).filter(|facts| facts.hooks.is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -80,11 +94,15 @@ mod tests {
         let mut folders = BTreeSet::new();
         for entry in fs_err::read_dir(source).unwrap() {
             let entry = entry.unwrap();
-            if entry.file_type().unwrap().is_dir() && entry.file_name() != "formats" {
+            if entry.file_type().unwrap().is_dir()
+                && !["formats", "hooks"].contains(&&*entry.file_name().to_string_lossy())
+            {
                 folders.insert(entry.file_name().to_string_lossy().replace('_', "-"));
             }
         }
-        let listed: BTreeSet<String> = AGENTS.iter().map(|agent| agent.facts().id.to_owned()).collect();
+        let agents = AGENTS.iter().map(|agent| agent.facts());
+        let all = agents.chain(EDITORS.iter().map(|editor| editor.facts));
+        let listed: BTreeSet<String> = all.map(|facts| facts.id.to_owned()).collect();
         assert_eq!(folders, listed);
     }
 

@@ -1,7 +1,6 @@
 //! Who takes a brief: every agent, and editors whose sessions are not read.
 
-use crate::facts::USUAL_READING_ADVICE;
-use crate::{AGENTS, Facts};
+use crate::{AGENTS, Facts, copilot_vscode, cursor, windsurf};
 
 /// How a brief reaches a taker in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,53 +29,26 @@ pub struct Target {
     pub reading_advice: &'static str,
 }
 
-/// Front matter by which an editor's rule holds for every request.
-const CURSOR_FRONT_MATTER: &str =
-    "---\ndescription: Where an earlier session in another agent stopped\nalwaysApply: true\n---\n\n";
-const WINDSURF_FRONT_MATTER: &str =
-    "---\ntrigger: always_on\ndescription: Where an earlier session in another agent stopped\n---\n\n";
+/// An editor whose sessions are not read: it takes a brief, and calls us by hooks.
+#[derive(Debug)]
+pub struct Editor {
+    pub facts: &'static Facts,
+    pub placement: Placement,
+}
+
+/// Every editor, in the order in which it is shown.
+pub const EDITORS: &[&Editor] = &[&cursor::EDITOR, &windsurf::EDITOR, &copilot_vscode::EDITOR];
 
 /// Editors show a part of the window to their model.
-const EDITOR_BUDGET_TOKENS: u64 = 38_000;
-
-/// Editors that take a brief, and whose sessions are not read.
-pub const EDITORS: &[Target] = &[
-    Target {
-        id: "cursor",
-        name: "Cursor",
-        aliases: &[],
-        placement: Placement::OwnFile { file: ".cursor/rules/resumed-session.mdc", front_matter: CURSOR_FRONT_MATTER },
-        start: &[],
-        budget: EDITOR_BUDGET_TOKENS,
-        reading_advice: USUAL_READING_ADVICE,
-    },
-    Target {
-        id: "windsurf",
-        name: "Windsurf",
-        aliases: &[],
-        placement: Placement::OwnFile {
-            file: ".windsurf/rules/resumed-session.md",
-            front_matter: WINDSURF_FRONT_MATTER,
-        },
-        start: &[],
-        budget: EDITOR_BUDGET_TOKENS,
-        reading_advice: USUAL_READING_ADVICE,
-    },
-    Target {
-        id: "copilot-vscode",
-        name: "Copilot in VS Code",
-        aliases: &[],
-        placement: Placement::Block { file: ".github/copilot-instructions.md", follows_pointers: false },
-        start: &[],
-        budget: EDITOR_BUDGET_TOKENS,
-        reading_advice: USUAL_READING_ADVICE,
-    },
-];
+pub(crate) const EDITOR_BUDGET_TOKENS: u64 = 38_000;
 
 impl Target {
     /// Everybody, agents first.
     pub fn all() -> impl Iterator<Item = Self> {
-        AGENTS.iter().map(|agent| Self::from_facts(agent.facts())).chain(EDITORS.iter().copied())
+        AGENTS
+            .iter()
+            .map(|agent| Self::from_facts(agent.facts()))
+            .chain(EDITORS.iter().map(|editor| Self::from_editor(editor)))
     }
 
     pub fn by_name(name: &str) -> Option<Self> {
@@ -85,15 +57,23 @@ impl Target {
 
     /// An agent as a taker: the first of its instruction files is the one that it reads before all others.
     pub fn from_facts(facts: &'static Facts) -> Self {
-        let takes = match facts.instruction_files.first() {
+        let placement = match facts.instruction_files.first() {
             Some(file) => Placement::Block { file, follows_pointers: true },
             None => Placement::StartFile,
         };
+        Self::new(facts, placement)
+    }
+
+    fn from_editor(editor: &Editor) -> Self {
+        Self::new(editor.facts, editor.placement)
+    }
+
+    fn new(facts: &'static Facts, placement: Placement) -> Self {
         Self {
             id: facts.id,
             name: facts.name,
             aliases: facts.aliases,
-            placement: takes,
+            placement,
             start: facts.start,
             budget: facts.resume_budget,
             reading_advice: facts.reading_advice,

@@ -10,6 +10,7 @@ mod boilerplate;
 mod command;
 mod dialect;
 mod discover;
+mod hooks;
 mod kept_files;
 mod past;
 mod prompt_sorter;
@@ -72,6 +73,7 @@ static FACTS: Facts = Facts {
     default_window: 200_000,
     resume_budget: 120_000,
     reading_advice: PORTIONS_READING_ADVICE,
+    hooks: Some(&hooks::HOOKS),
     ..Facts::USUAL
 };
 

@@ -63,11 +63,17 @@ const MAX_KEPT_BYTES: u64 = 64 << 20;
 /// A list of a folder that is longer is not one.
 const MAX_IGNORE_BYTES: u64 = 1 << 20;
 
-/// Writes a file into the project's own folder, which is kept from git before its first byte is written.
+/// Writes a file into the project's own folder, which is kept from git before its first byte is written. It can be made
+/// again from its session, so nobody waits until it is on disk.
 pub fn write_file(context: &Context, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    write_file_on(&mut RealDisk, context, project, name, bytes)
+    check_private(context, project, name)?;
+    prepare_folder(&mut RealDisk, project)?;
+    let path = project.join(FOLDER).join(name);
+    files::write_cached(&path, bytes)?;
+    Ok(path)
 }
 
+/// The same for a file that cannot be made again: it is on disk when this returns.
 pub(crate) fn write_file_on(
     disk: &mut dyn Disk,
     context: &Context,
@@ -87,7 +93,7 @@ pub fn write_over(context: &Context, project: &Path, name: &str, bytes: &[u8]) -
     check_private(context, project, name)?;
     let kept = KeptContent::find_changed(context, project, name)?;
     if let Some(kept) = &kept {
-        write_file(context, project, &kept.name, &kept.bytes)?;
+        write_file_on(&mut RealDisk, context, project, &kept.name, &kept.bytes)?;
     }
     let path = write_file(context, project, name, bytes)?;
     // If it is forgotten, the next one is kept without need.
