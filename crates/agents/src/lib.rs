@@ -23,6 +23,7 @@ mod openclaw;
 mod opencode;
 mod pi;
 mod plan;
+mod pointer_file;
 mod qwen_code;
 mod settings;
 mod target;
@@ -49,6 +50,7 @@ pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
     TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
+pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use settings::SettingsView;
 pub use target::{EDITORS, Editor, Placement, Target};
 pub use version::Version;

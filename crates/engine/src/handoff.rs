@@ -5,7 +5,12 @@ pub mod context_file;
 mod distil;
 pub mod gitignore;
 pub mod history;
+pub mod injection;
+pub(crate) mod pointer;
 pub mod project_dir;
+pub mod publish;
+pub mod published;
+pub mod standing_pointers;
 mod token_counts;
 pub mod workspace;
 

@@ -5,3 +5,4 @@ pub mod config;
 pub(crate) mod files;
 pub(crate) mod fingerprint;
 pub mod permissions;
+pub mod project_settings;

@@ -33,7 +33,7 @@ use self::pending::Pending;
 use self::watched_store::PathKind;
 pub(crate) use self::watched_store::WatchedStore;
 use crate::context::Context;
-use crate::sessions::list;
+use crate::sessions::list::{self, ListedSession};
 use crate::sessions::project::resolve_path;
 
 pub use change_queue::StopHandle;
@@ -63,6 +63,19 @@ pub struct Options {
     pub debounce: Duration,
     /// The project in which the state is kept; none where nobody reads it.
     pub state_in: Option<PathBuf>,
+    /// Told of every change before it is made sense of, for who keeps sessions.
+    pub observer: Option<Observer>,
+}
+
+/// Takes changes of sessions as they are seen.
+pub type Observer = Box<dyn FnMut(Change) + Send>;
+
+/// A change in a store.
+pub enum Change {
+    /// A session was written to; not by us.
+    Session(ListedSession),
+    /// A file with sessions is gone.
+    Gone,
 }
 
 /// Takes what happens; whoever has enough answers with a break.
@@ -300,31 +313,37 @@ impl<'c> Watcher<'c> {
         self.check_stopped()?;
         let stamps = Stamps::from_path(file);
         if stamps.modified_ms().is_none() {
+            self.notify_observer(|| Change::Gone);
             return self.end_sessions(|session| session.found.source.path == file, true, report);
         }
         let watched = &self.stores[store];
         let agent = watched.agent;
         match agent.sessions_in(&watched.store, file) {
-            Ok(found) => found.into_iter().try_for_each(|found| self.check_session(agent, found, stamps, report)),
+            Ok(found) => found.into_iter().try_for_each(|found| self.check_session(store, found, stamps, report)),
             Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
         }
     }
 
     fn check_session(
         &mut self,
-        agent: &'static dyn Agent,
+        store: usize,
         found: FoundSession,
         stamps: Stamps,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
+        let agent = self.stores[store].agent;
         self.add_project(found.project.as_deref());
         let key = (agent.facts().id, found.id.clone());
         let is_untouched = self.copies.is_untouched(&self.context, agent.facts().id, &found, stamps.size());
         let make = if is_untouched { FollowedSession::from_existing } else { FollowedSession::from_created };
-        let session = self.sessions.entry(key).or_insert_with(|| make(agent, found.clone(), stamps, self.since));
-        if !session.update(found, stamps) || is_untouched {
+        let session =
+            self.sessions.entry(key.clone()).or_insert_with(|| make(agent, found.clone(), stamps, self.since));
+        if !session.update(found.clone(), stamps) || is_untouched {
             return ControlFlow::Continue(());
         }
+        let store = self.stores[store].store.clone();
+        self.notify_observer(|| Change::Session(ListedSession { agent, store, found, here: false }));
+        let Some(session) = self.sessions.get_mut(&key) else { return ControlFlow::Continue(()) };
         let now = (self.clock)();
         session.active_at = Some(now);
         let read = session.read_new(&|| self.queue.is_stopped());
@@ -333,6 +352,12 @@ impl<'c> Watcher<'c> {
             Ok(None) => ControlFlow::Continue(()),
             Ok(Some(standing)) => report(Event::Limit(session.to_limit(standing, now))),
             Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
+        }
+    }
+
+    fn notify_observer(&mut self, change: impl FnOnce() -> Change) {
+        if let Some(observer) = &mut self.options.observer {
+            observer(change());
         }
     }
 

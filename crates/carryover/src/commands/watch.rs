@@ -58,7 +58,7 @@ pub(crate) fn cmd_watch(
             .with_hint("run `carryover info` to see where carryover looks for sessions"));
     }
     let interval = args.interval.or(context.config.watch.interval).map_or(DEFAULT_INTERVAL, Duration::from_secs);
-    let options = Options { agents, interval, debounce: DEBOUNCE, state_in: Some(context.cwd.clone()) };
+    let options = Options { agents, interval, debounce: DEBOUNCE, state_in: Some(context.cwd.clone()), observer: None };
     if ui.is_json() || !screen::is_usable(context) {
         return lines::watch_in_lines(ui, context, options);
     }

@@ -109,6 +109,7 @@ pub(super) fn value_candidates(dotted: &str) -> Vec<CompletionCandidate> {
         Some(ValueKind::Tokens) => ["32000", "100000", "200000"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Seconds) => ["10", "30", "60"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Days) => ["0", "90", "365"].map(CompletionCandidate::new).into(),
+        Some(ValueKind::Port) => ["0", "47823"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Paths) | None => Vec::new(),
     }
 }

@@ -15,24 +15,18 @@ use crate::context::Context;
 use crate::handoff::blocks;
 use crate::handoff::gitignore;
 use crate::handoff::gitignore::MissingIgnoreRule;
+use crate::handoff::pointer::{self, Pointer};
 use crate::handoff::project_dir;
 use crate::handoff::workspace;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
-use crate::sessions::project::resolve_path;
+use crate::sessions::project::resolve_inside;
 use crate::write::disk::{Disk, RealDisk};
-use crate::write::journal::{self, Block, Journal, Lock, SessionRef, State, WrittenFile};
+use crate::write::journal::{self, Journal, Lock, SessionRef, State, WrittenFile};
 use crate::write::undo;
 
 /// One that is longer is no brief.
 const MAX_BRIEF_BYTES: u64 = 16 << 20;
-
-/// The text among the instructions in the place of the brief: the same in every project. Some agents' own tools for
-/// reading refuse what git ignores; their shells do not.
-const POINTER: &str = "\
-An earlier session in this project was handed over. Before you start, read `.carryover/context.md`, if it is there (with a
-shell command if need be: git ignores it): it tells what was asked, what was done, and what comes next. If it is not there,
-nothing was handed over.";
 
 /// A brief that is to be left, and for whom.
 pub struct ContextFile<'a> {
@@ -216,7 +210,8 @@ impl NewBlock {
             Placement::Block { file, follows_pointers: follows } => (file, follows, ""),
             Placement::OwnFile { file, front_matter } => (file, true, front_matter),
         };
-        let file = resolve_inside(leaving.project, name)?;
+        let resolved = resolve_inside(leaving.project, name).map_err(io_error(leaving.project))?;
+        let file = resolved.ok_or_else(|| ContextFileError::Outside(leaving.project.join(name)))?;
         let before = blocks::read_text(&file).map_err(io_error(&file))?;
         refuse_changed(context, &file, before.as_deref())?;
         let kept = format!("{}/{}", project_dir::FOLDER, project_dir::CONTEXT_FILE);
@@ -232,19 +227,10 @@ impl NewBlock {
 
     /// The file with the block in it; what that adds is noted down.
     fn insert_pointer(&self, context: &Context, journal: &mut Journal) -> Result<String, ContextFileError> {
-        let wrong = |error| io_error(&self.file)(blocks::invalid_data(error));
-        let text = block::insert(&self.before, POINTER).map_err(wrong)?;
-        let place = block::find(&text).map_err(wrong)?.unwrap_or_default();
-        // A file that an earlier brief made is still ours to remove.
-        let earlier = journal::read_all(context).into_iter().filter(|earlier| earlier.state == State::Done);
-        let mut blocks = earlier.flat_map(|earlier| earlier.blocks);
-        let made = self.is_new.then(|| Fingerprint::from_bytes(self.before.as_bytes()));
-        let rest = made.or_else(|| blocks.find(|block| block.file == self.file).and_then(|block| block.rest));
-        journal.blocks.push(Block {
-            file: self.file.clone(),
-            left: Fingerprint::from_bytes(text[place].as_bytes()),
-            rest,
-        });
+        let text = pointer::insert(&self.before, Pointer::Context).map_err(io_error(&self.file))?;
+        let made = self.is_new.then_some(self.before.as_str());
+        let described = blocks::describe(context, &self.file, &text, Pointer::Context, made);
+        journal.blocks.push(described.map_err(io_error(&self.file))?);
         let missing = self.file.ancestors().skip(1).take_while(|folder| !folder.is_dir());
         journal.folders = missing.map(Path::to_owned).collect();
         journal.folders.reverse();
@@ -261,7 +247,7 @@ fn supersede_earlier(disk: &mut dyn Disk, context: &Context, journal: &mut Journ
     };
     let now = places(journal);
     for mut earlier in journal::read_all(context) {
-        let is_here = earlier.id != journal.id && earlier.state == State::Done;
+        let is_here = earlier.id != journal.id && earlier.state == State::Done && !earlier.is_standing();
         if !is_here || !places(&earlier).iter().any(|place| now.contains(place)) {
             continue;
         }
@@ -293,8 +279,7 @@ fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<
     let done = journal::read_all(context).into_iter().filter(|earlier| earlier.state == State::Done);
     let is_left = done.flat_map(|earlier| earlier.blocks).any(|left| left.file == file && left.left == digest);
     // A pointer is the same in every project: a clone may bring it.
-    let inside = block.trim_start_matches(block::START).trim_end_matches(block::END).trim();
-    if is_left || inside.replace("\r\n", "\n") == POINTER {
+    if is_left || pointer::pointers_in(block).is_some() {
         Ok(())
     } else {
         Err(ContextFileError::Changed(file.to_owned()))
@@ -310,18 +295,6 @@ fn refuse_changed_brief(context: &Context, payload: &Path) -> Result<(), Context
     let mut left = open.flat_map(|earlier| earlier.files).filter(|left| left.path == payload);
     let is_left = left.any(|left| left.digest == digest);
     if is_left || bytes.is_empty() { Ok(()) } else { Err(ContextFileError::Changed(payload.to_owned())) }
-}
-
-/// The real file behind a name; never one outside of the project.
-fn resolve_inside(project: &Path, name: &str) -> Result<PathBuf, ContextFileError> {
-    let file = project.join(name);
-    let existing = file.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(project);
-    let real = fs_err::canonicalize(existing).map_err(io_error(existing))?;
-    if !real.starts_with(resolve_path(project)) {
-        return Err(ContextFileError::Outside(file));
-    }
-    let rest = file.strip_prefix(existing).unwrap_or_else(|_| Path::new(""));
-    Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
 }
 
 fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ContextFileError> {

@@ -34,6 +34,7 @@ pub struct Config {
     pub stores: BTreeMap<String, Vec<PathBuf>>,
     pub resume: ResumeConfig,
     pub handoff: HandoffConfig,
+    pub daemon: DaemonConfig,
     pub watch: WatchConfig,
     pub ledger: LedgerConfig,
 }
@@ -58,6 +59,28 @@ pub struct HandoffConfig {
     pub tokens: Option<u64>,
     /// How the next agent treats a handoff: `ask`, `brief` or `silent`.
     pub protocol: Option<String>,
+    /// Whether files of instructions get a pointer to it; they do where nothing is said.
+    pub pointers: Option<bool>,
+    /// Days after which it is no longer given to an agent at its start.
+    pub max_age: Option<u64>,
+}
+
+/// Settings of the daemon.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DaemonConfig {
+    /// The port on loopback; 0 opens none.
+    pub port: Option<u16>,
+}
+
+/// The daemon's port where nobody says otherwise.
+pub const DEFAULT_PORT: u16 = 47_823;
+
+impl DaemonConfig {
+    /// The port to listen at; none where it is switched off.
+    pub fn listening_port(&self) -> Option<u16> {
+        Some(self.port.unwrap_or(DEFAULT_PORT)).filter(|port| *port != 0)
+    }
 }
 
 /// Defaults of `watch`.
@@ -209,6 +232,9 @@ pub fn format_value(config: &Config, key: &str) -> Option<String> {
         "watch.notify" => config.watch.notify.clone(),
         "ledger.enabled" => config.ledger.enabled.map(|enabled| enabled.to_string()),
         "ledger.retention" => config.ledger.retention.map(|days| days.to_string()),
+        "handoff.pointers" => config.handoff.pointers.map(|on| on.to_string()),
+        "handoff.max_age" => config.handoff.max_age.map(|days| days.to_string()),
+        "daemon.port" => config.daemon.port.map(|port| port.to_string()),
         "handoff.tokens" => config.handoff.tokens.map(|tokens| tokens.to_string()),
         "handoff.protocol" => config.handoff.protocol.clone(),
         "resume.target" => config.resume.target.clone(),

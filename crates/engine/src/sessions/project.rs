@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::formats::file;
@@ -77,6 +78,27 @@ impl ProjectMatcher {
 /// The path as the file system knows it; a folder that is gone stays as it was written.
 pub(crate) fn resolve_path(path: &Path) -> PathBuf {
     fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The real file behind a name in a project, which need not be there; none where that would lie outside.
+pub(crate) fn resolve_inside(project: &Path, name: &str) -> io::Result<Option<PathBuf>> {
+    let file = project.join(name);
+    let existing = file.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(project);
+    let real = fs_err::canonicalize(existing)?;
+    if !real.starts_with(resolve_path(project)) {
+        return Ok(None);
+    }
+    let rest = file.strip_prefix(existing).unwrap_or_else(|_| Path::new(""));
+    Ok(Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) }))
+}
+
+/// The project in which the handoff of sessions in a folder is published: the root of its repository or worktree, else
+/// the folder itself. A home that is a repository is no project, and neither is anything above it.
+pub fn published_project(home: &Path, folder: &Path) -> Option<PathBuf> {
+    let (home, folder) = (resolve_path(home), resolve_path(folder));
+    let is_above_home = |place: &Path| home.starts_with(place);
+    let root = repository_root(&folder).filter(|root| !is_above_home(root)).unwrap_or(folder);
+    (root.is_dir() && !is_above_home(&root)).then_some(root)
 }
 
 /// A folder, and the root of the repository that it lies in.

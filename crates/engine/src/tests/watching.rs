@@ -48,7 +48,7 @@ impl WatcherThread {
             let clock = move || now;
             let interval = Duration::from_secs(interval);
             let state_in = Some(context.cwd.clone());
-            let options = Options { agents, interval, debounce: Duration::from_millis(100), state_in };
+            let options = Options { agents, interval, debounce: Duration::from_millis(100), state_in, observer: None };
             let mut watcher = Watcher::open(&context, options, &clock);
             handles.send(watcher.stop_handle()).unwrap();
             let told = watcher.run(&mut |event| {

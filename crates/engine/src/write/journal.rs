@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
+use crate::handoff::pointer::Pointer;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::Disk;
@@ -23,6 +24,8 @@ const EARLIER_SCHEMA: &str = "carryover.resume/1";
 const LINEAGE_SCHEMA: &str = "carryover.lineage/1";
 /// Whose the source of a session is that was brought back from the ledger.
 pub(crate) const FROM_LEDGER: &str = "ledger";
+/// Whose target the standing pointers in a project are: nobody's session.
+pub(crate) const STANDING_POINTERS: &str = "handoff";
 const LINEAGE_SUFFIX: &str = ".lineage";
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -109,6 +112,9 @@ pub(crate) struct Block {
     /// The rest that we wrote there, where the file was not there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rest: Option<Fingerprint>,
+    /// Which of the pointers in the block is meant.
+    #[serde(default)]
+    pub(crate) pointer: Pointer,
 }
 
 /// A line of ours in the project's own list of what git ignores.
@@ -244,6 +250,12 @@ impl Journal {
             blocks: Vec::new(),
             ignored: None,
         }
+    }
+
+    /// Whether it keeps the pointers that stay in a project for as long as handoffs are published: they are taken back
+    /// with the installation, and not by who takes back a resume.
+    pub(crate) fn is_standing(&self) -> bool {
+        self.target.agent == STANDING_POINTERS
     }
 
     /// Whether something that it left is in a folder.

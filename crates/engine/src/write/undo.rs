@@ -125,15 +125,20 @@ pub(crate) fn undo_among(
 /// The last resume of the project that the command was given in.
 pub fn last_here(context: &Context) -> Result<Undoable, UndoError> {
     let mut here = ProjectMatcher::new(&context.cwd);
-    let open = journal::read_all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    let open = journal::read_all(context).into_iter().filter(is_open);
     refuse_unreadable(context, |_| true)?;
     let last = open.into_iter().find(|journal| here.matches(&journal.project));
     last.map(Undoable::from).ok_or(UndoError::NothingHere)
 }
 
+/// Whether a journal is one that a user would take back.
+fn is_open(journal: &Journal) -> bool {
+    journal.state != State::Undone && !journal.is_standing()
+}
+
 /// The resumes that can still be taken back, newest first.
 pub fn list_undoable(context: &Context) -> Vec<Undoable> {
-    let journals = journal::read_all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    let journals = journal::read_all(context).into_iter().filter(is_open);
     journals.map(Undoable::from).collect()
 }
 
@@ -202,7 +207,7 @@ pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, contex
 }
 
 fn choose_journal(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
-    let mut open = journal::read_all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    let mut open = journal::read_all(context).into_iter().filter(is_open);
     let Some(id) = id else {
         refuse_unreadable(context, |_| true)?;
         return open.next().ok_or(UndoError::Nothing);
@@ -299,7 +304,7 @@ fn exclude_earlier(context: &Context, journal: &mut Journal) {
             })
         });
         journal.blocks.retain(|block| {
-            let same = earlier.blocks.iter().find(|same| same.file == block.file);
+            let same = earlier.blocks.iter().find(|same| same.file == block.file && same.pointer == block.pointer);
             !same.is_some_and(|same| blocks::is_unchanged(same).unwrap_or_default())
         });
     }
@@ -429,8 +434,9 @@ fn warn_dangling(context: &Context, journal: &Journal) -> Vec<String> {
     if !journal.files.iter().any(|left| left.path == project_dir::context_path(&journal.project)) {
         return Vec::new();
     }
-    let other =
-        |other: &Journal| other.id != journal.id && other.state == State::Done && other.project == journal.project;
+    let other = |other: &Journal| {
+        other.id != journal.id && other.state == State::Done && !other.is_standing() && other.project == journal.project
+    };
     let others = journal::read_all(context).into_iter().filter(other);
     let told = |other: Journal| {
         let file = other.blocks.first()?.file.display().to_string();

@@ -67,12 +67,21 @@ impl Checker {
             ValueKind::Days => {
                 let days = item.as_integer().and_then(|days| u64::try_from(days).ok());
                 let days = days.filter(|days| *days <= keys::MAX_RETENTION_DAYS);
-                self.config.ledger.retention = Some(days.ok_or_else(wrong)?);
+                let days = Some(days.ok_or_else(wrong)?);
+                match key.name {
+                    "ledger.retention" => self.config.ledger.retention = days,
+                    _ => self.config.handoff.max_age = days,
+                }
+            }
+            ValueKind::Port => {
+                let port = item.as_integer().and_then(|port| u16::try_from(port).ok());
+                self.config.daemon.port = Some(port.ok_or_else(wrong)?);
             }
             ValueKind::Switch => {
                 let on = Some(item.as_bool().ok_or_else(wrong)?);
                 match key.name {
                     "ledger.enabled" => self.config.ledger.enabled = on,
+                    "handoff.pointers" => self.config.handoff.pointers = on,
                     _ => self.config.resume.launch = on,
                 }
             }

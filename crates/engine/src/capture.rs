@@ -1,0 +1,204 @@
+//! Capturing what agents do, while it happens: sessions that change are taken into the ledger, and their handoffs are
+//! published. The daemon runs it; whatever tells of changes, watcher or hook, comes here.
+//!
+//! Publishing and keeping are two lines of work that know nothing of each other: the handoff does not wait for the ledger,
+//! and stands without it.
+
+mod due_queue;
+mod keeper;
+mod publisher;
+mod spool;
+mod tally;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use carryover_agents::{HookEvent, HookKind, Os};
+
+use crate::context::Context;
+use crate::ledger::LedgerError;
+use crate::sessions::list::ListedSession;
+use crate::sessions::project::published_project;
+use crate::watch::{Change, Observer};
+use due_queue::DueQueue;
+use keeper::{Keeper, KeeperJob};
+use publisher::{Publisher, PublisherJob};
+
+pub use spool::{SpooledCall, spool_call, take_spooled};
+pub use tally::{Counts, Tally, Trouble};
+
+/// How long a change is left alone before it is kept: nobody waits for the ledger.
+const KEEPING_DELAY: Duration = Duration::from_secs(1);
+/// How long files that vanish are waited for to be all of them.
+const SWEEP_DELAY: Duration = Duration::from_secs(2);
+
+/// Makes the surroundings of one piece of work: the time and the settings of that moment.
+pub type MakeContext = Arc<dyn Fn() -> Context + Send + Sync>;
+
+/// How captured sessions are published.
+#[derive(Clone)]
+pub struct CaptureOptions {
+    pub make_context: MakeContext,
+    /// The command that shows a session whole.
+    pub show_command: fn(&str, Os) -> String,
+    /// The agents in use.
+    pub agents: Vec<&'static str>,
+}
+
+/// The work under way. It ends when this is dropped.
+pub struct Capture {
+    desk: Arc<Desk>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What the threads share.
+struct Desk {
+    options: CaptureOptions,
+    publishing: DueQueue<String, PublisherJob>,
+    keeping: DueQueue<String, KeeperJob>,
+    tally: Tally,
+}
+
+/// Tells a running capture what happened.
+#[derive(Clone)]
+pub struct CaptureHandle {
+    desk: Arc<Desk>,
+}
+
+impl Capture {
+    /// Starts the two lines of work, and brings the ledger up to date.
+    pub fn start(options: CaptureOptions) -> Result<Self, std::io::Error> {
+        let desk =
+            Arc::new(Desk { options, publishing: DueQueue::new(), keeping: DueQueue::new(), tally: Tally::default() });
+        desk.keeping.add(keeper::SWEEP.to_owned(), KeeperJob::Sweep, Instant::now());
+        let spawn = |name: &str, work: fn(&Arc<Desk>)| {
+            let desk = Arc::clone(&desk);
+            thread::Builder::new().name(name.to_owned()).spawn(move || work(&desk))
+        };
+        let threads = vec![
+            spawn("publisher", |desk| Publisher::new(Arc::clone(desk)).run())?,
+            spawn("keeper", |desk| Keeper::new(Arc::clone(desk)).run())?,
+        ];
+        Ok(Self { desk, threads })
+    }
+
+    pub fn handle(&self) -> CaptureHandle {
+        CaptureHandle { desk: Arc::clone(&self.desk) }
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        self.desk.publishing.stop();
+        self.desk.keeping.stop();
+        for thread in self.threads.drain(..) {
+            // A panic in it has been counted where it happened.
+            thread.join().ok();
+        }
+    }
+}
+
+impl CaptureHandle {
+    /// What a watcher tells its observer.
+    pub fn observer(&self) -> Observer {
+        let handle = self.clone();
+        Box::new(move |change| match change {
+            Change::Session(session) => handle.note_session(session, Urgency::WhenQuiet),
+            Change::Gone => handle.note_gone(),
+        })
+    }
+
+    fn note_session(&self, session: ListedSession, urgency: Urgency) {
+        let now = Instant::now();
+        let name = session_key(&session);
+        self.desk.keeping.add(name.clone(), KeeperJob::Session(Box::new(session.clone())), now + KEEPING_DELAY);
+        self.desk.publishing.add(name, PublisherJob::Session(Box::new(session), urgency), now);
+    }
+
+    fn note_gone(&self) {
+        self.desk.keeping.add(keeper::SWEEP.to_owned(), KeeperJob::Sweep, Instant::now() + SWEEP_DELAY);
+    }
+
+    /// Takes an event of a hook. At the end of something its session is published at once.
+    pub fn note_event(&self, event: HookEvent) {
+        let now = Instant::now();
+        let number = self.desk.tally.count_event();
+        self.desk.keeping.add(
+            format!("event {number}"),
+            KeeperJob::Event(Box::new(event.clone())),
+            now + KEEPING_DELAY,
+        );
+        let is_end = matches!(
+            event.kind,
+            HookKind::SessionEnd | HookKind::BeforeCompaction | HookKind::TurnFailure | HookKind::TurnEnd
+        );
+        if is_end {
+            self.desk.publishing.add(format!("event {number}"), PublisherJob::Event(Box::new(event)), now);
+        }
+    }
+
+    /// Sees to it that a project's handoff is of its newest session, for an agent that starts there; waits so long at
+    /// most. Whether that was done.
+    pub fn prepare_project(&self, event: &HookEvent, at_most: Duration) -> bool {
+        let home = (self.desk.options.make_context)().env.home;
+        let Some(project) = event.folder.as_deref().and_then(|folder| published_project(&home, folder)) else {
+            return true;
+        };
+        let (done, wait) = mpsc::channel();
+        let job = PublisherJob::Prepare { project: project.clone(), starting: event.session.clone(), done };
+        self.desk.publishing.add(format!("prepare {}", project.display()), job, Instant::now());
+        wait.recv_timeout(at_most).is_ok()
+    }
+
+    pub fn tally(&self) -> &Tally {
+        &self.desk.tally
+    }
+
+    /// How much work waits: handoffs to publish, and changes to keep.
+    pub fn n_waiting(&self) -> (usize, usize) {
+        (self.desk.publishing.len(), self.desk.keeping.len())
+    }
+}
+
+/// Whether a change may wait for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Urgency {
+    /// More changes of the same session may come.
+    WhenQuiet,
+    AtOnce,
+}
+
+fn session_key(session: &ListedSession) -> String {
+    format!("session {} {}", session.agent.facts().id, session.found.id.0)
+}
+
+/// The project of a session's folder, by which work for one project is found.
+fn session_project(home: &Path, session: &ListedSession) -> Option<PathBuf> {
+    session.found.project.as_deref().and_then(|folder| published_project(home, folder))
+}
+
+/// Runs one piece of work; a panic in it costs that piece, and is told without its words.
+fn run_guarded(tally: &Tally, what: &'static str, work: impl FnOnce()) {
+    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
+        tally.note_trouble(what, "a bug of carryover's");
+    }
+}
+
+/// The words of an error and of what caused it; neither holds a transcript's.
+fn error_words(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words.push_str(": ");
+        words.push_str(&error.to_string());
+        cause = error.source();
+    }
+    words
+}
+
+/// Whether the ledger is merely in use by somebody else.
+fn is_busy(error: &LedgerError) -> bool {
+    matches!(error, LedgerError::Busy { .. })
+}

@@ -1,0 +1,125 @@
+//! The line of work that keeps sessions in the ledger. It has the ledger open only while it works, so that commands get at it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use carryover_agents::HookEvent;
+
+use super::{Desk, error_words, is_busy, run_guarded};
+use crate::context::Context;
+use crate::ledger::{HandoffRecord, HookRecord, Ledger, LedgerError, OpenedLedger};
+use crate::sessions::list::ListedSession;
+
+/// The name of the work that looks at all stores.
+pub(super) const SWEEP: &str = "sweep";
+/// How often all stores are looked at for what was missed or deleted.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(3_600);
+/// How long a session that is written to all the time is left alone between two looks.
+const LEAST_PAUSE: Duration = Duration::from_secs(2);
+/// How soon something is tried again that could not be kept.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+
+pub(super) enum KeeperJob {
+    Session(Box<ListedSession>),
+    Event(Box<HookEvent>),
+    Handoff(Box<HandoffRecord>),
+    /// Looks at all stores.
+    Sweep,
+}
+
+pub(super) struct Keeper {
+    desk: Arc<Desk>,
+    last_at: Option<Instant>,
+}
+
+impl Keeper {
+    pub(super) fn new(desk: Arc<Desk>) -> Self {
+        Self { desk, last_at: None }
+    }
+
+    pub(super) fn run(&mut self) {
+        let desk = Arc::clone(&self.desk);
+        while let Some((key, job)) = desk.keeping.next() {
+            let is_sweep = matches!(job, KeeperJob::Sweep);
+            run_guarded(&desk.tally, "the ledger", || self.do_job(&key, job));
+            if is_sweep {
+                desk.keeping.add(SWEEP.to_owned(), KeeperJob::Sweep, Instant::now() + SWEEP_INTERVAL);
+            }
+        }
+    }
+
+    fn do_job(&mut self, key: &str, job: KeeperJob) {
+        let context = (self.desk.options.make_context)();
+        if !context.config.ledger.is_enabled() {
+            return;
+        }
+        let now = Instant::now();
+        if let (KeeperJob::Session(_), Some(last)) = (&job, self.last_at)
+            && now < last + LEAST_PAUSE
+        {
+            self.desk.keeping.add(key.to_owned(), job, last + LEAST_PAUSE);
+            return;
+        }
+        // Whatever else waits is done while the ledger is open.
+        let mut jobs = vec![(key.to_owned(), job)];
+        jobs.extend(self.desk.keeping.take_where(|_, job| !matches!(job, KeeperJob::Sweep)));
+        if let Err(error) = self.keep_all(&context, &mut jobs) {
+            self.desk.tally.note_trouble("the ledger", &error_words(&error));
+            let retry_at = if is_busy(&error) { Instant::now() + LEAST_PAUSE } else { Instant::now() + RETRY_AFTER };
+            for (key, job) in jobs {
+                self.desk.keeping.add(key, job, retry_at);
+            }
+        }
+        self.last_at = Some(Instant::now());
+    }
+
+    /// Does the work, and takes off the list what is done.
+    fn keep_all(&self, context: &Context, jobs: &mut Vec<(String, KeeperJob)>) -> Result<(), LedgerError> {
+        let mut ledger = self.open(context)?;
+        while let Some((_, job)) = jobs.last() {
+            match self.keep(context, &mut ledger, job) {
+                Err(error) if error.is_corrupt() => {
+                    let anew = ledger.begin_anew(context)?;
+                    self.tell_set_aside(&anew);
+                    ledger = anew.ledger;
+                    ledger.bring_up_to_date(context, &mut |_| ())?;
+                }
+                // A session that cannot be read is not worth the others.
+                Err(LedgerError::Agent(error)) => self.desk.tally.note_trouble("the ledger", &error_words(&error)),
+                kept => kept?,
+            }
+            jobs.pop();
+        }
+        while !ledger.index_pending()?.is_done {}
+        self.desk.tally.note_kept(context.env.now, ledger.n_sessions()?, ledger.disk_bytes());
+        Ok(())
+    }
+
+    fn keep(&self, context: &Context, ledger: &mut Ledger, job: &KeeperJob) -> Result<(), LedgerError> {
+        match job {
+            KeeperJob::Session(session) => ledger.take_in(context, session).map(drop),
+            KeeperJob::Event(event) => ledger.record_hook_event(&HookRecord::from_event(event, context.env.now)),
+            KeeperJob::Handoff(record) => ledger.record_handoff(record),
+            KeeperJob::Sweep => {
+                let report = ledger.bring_up_to_date(context, &mut |_| ())?;
+                for (agent, error) in &report.failures {
+                    self.desk.tally.note_trouble(agent.facts().id, &error_words(error));
+                }
+                ledger.drop_expired(context).map(drop)
+            }
+        }
+    }
+
+    fn open(&self, context: &Context) -> Result<Ledger, LedgerError> {
+        let opened = Ledger::open(context)?;
+        self.tell_set_aside(&opened);
+        Ok(opened.ledger)
+    }
+
+    fn tell_set_aside(&self, opened: &OpenedLedger) {
+        if let Some(path) = &opened.set_aside {
+            let message = format!("could not be read: it was set aside as {}, and a new one begun", path.display());
+            self.desk.tally.note_trouble("the ledger", &message);
+        }
+    }
+}

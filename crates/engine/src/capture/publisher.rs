@@ -1,0 +1,157 @@
+//! The line of work that publishes handoffs: at once when it is quiet, ever more seldom when a session is written to all the
+//! time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use carryover_agents::{HookEvent, agent_by_name};
+use carryover_core::transcript::SessionId;
+
+use super::{Desk, KEEPING_DELAY, KeeperJob, Urgency, error_words, run_guarded, session_key, session_project};
+use crate::context::Context;
+use crate::handoff::publish::{Publication, PublishError, PublishOptions, is_unpublished, publish_session};
+use crate::ledger::HandoffRecord;
+use crate::sessions::list::{ListedSession, agent_stores};
+use crate::sessions::recent::recent_sessions;
+use crate::watch::own_copies::OwnCopies;
+
+/// The least time between two handoffs of one session that is written to all the time.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
+/// Publishing may take this part of the time.
+const COST_SHARE: u32 = 10;
+/// So many of the newest files are looked at for a project's newest session.
+const RECENT_SESSIONS: usize = 40;
+/// A session that was not published for so long needs no pause.
+const FORGET_AFTER: Duration = Duration::from_secs(600);
+
+pub(super) enum PublisherJob {
+    Session(Box<ListedSession>, Urgency),
+    /// An agent told that something ended.
+    Event(Box<HookEvent>),
+    /// An agent starts in a project: its handoff must be the newest.
+    Prepare {
+        project: PathBuf,
+        starting: Option<SessionId>,
+        done: mpsc::Sender<()>,
+    },
+}
+
+pub(super) struct Publisher {
+    desk: Arc<Desk>,
+    /// When each session was last published, and when it may be again.
+    pauses: BTreeMap<String, Instant>,
+    copies: OwnCopies,
+}
+
+impl Publisher {
+    pub(super) fn new(desk: Arc<Desk>) -> Self {
+        Self { desk, pauses: BTreeMap::new(), copies: OwnCopies::default() }
+    }
+
+    pub(super) fn run(&mut self) {
+        let desk = Arc::clone(&self.desk);
+        while let Some((key, job)) = desk.publishing.next() {
+            run_guarded(&desk.tally, "publishing", || self.do_job(key, job));
+        }
+    }
+
+    fn do_job(&mut self, key: String, job: PublisherJob) {
+        match job {
+            PublisherJob::Session(session, urgency) => {
+                let now = Instant::now();
+                match self.pauses.get(&key).filter(|until| urgency == Urgency::WhenQuiet && **until > now) {
+                    Some(until) => self.desk.publishing.add(key, PublisherJob::Session(session, urgency), *until),
+                    None => self.publish(&session),
+                }
+            }
+            PublisherJob::Event(event) => {
+                if let Some(session) = find_session(&(self.desk.options.make_context)(), &event) {
+                    // One that waits for a quiet moment need not any more.
+                    let key = session_key(&session);
+                    self.desk.publishing.take_where(|waiting, _| *waiting == key);
+                    self.publish(&session);
+                }
+            }
+            PublisherJob::Prepare { project, starting, done } => {
+                self.prepare(&project, starting.as_ref());
+                // Nobody may wait any more.
+                done.send(()).ok();
+            }
+        }
+    }
+
+    fn publish(&mut self, session: &ListedSession) {
+        let start = Instant::now();
+        let context = (self.desk.options.make_context)();
+        let agents = self.desk.options.agents.clone();
+        let options = PublishOptions { show_command: self.desk.options.show_command, agents: &agents };
+        match publish_session(&context, session, &options) {
+            Ok(Some(publication)) => {
+                self.desk.tally.count_publication(context.env.now);
+                self.keep_publication(&context, session, publication);
+            }
+            // Nothing is wanted there, or nothing is left to publish it in.
+            Ok(None) | Err(PublishError::NoFolder) => {}
+            Err(error) => self.desk.tally.note_trouble(session.agent.facts().id, &error_words(&error)),
+        }
+        let now = Instant::now();
+        self.pauses.retain(|_, until| *until + FORGET_AFTER > now);
+        self.pauses.insert(session_key(session), now + (start.elapsed() * COST_SHARE).max(LEAST_PAUSE));
+    }
+
+    /// Hands a handoff on to the ledger.
+    fn keep_publication(&self, context: &Context, session: &ListedSession, publication: Publication) {
+        let Some(project) = publication.project else { return };
+        let agent = session.agent.facts().id.to_owned();
+        let (session_id, at) = (session.found.id.clone(), context.env.now);
+        let record = HandoffRecord { project, agent, session: session_id, at, text: publication.text };
+        let due = Instant::now() + KEEPING_DELAY;
+        self.desk.keeping.add(format!("handoff {}", session_key(session)), KeeperJob::Handoff(Box::new(record)), due);
+    }
+
+    /// Publishes what waits for this project, and what was never told.
+    fn prepare(&mut self, project: &Path, starting: Option<&SessionId>) {
+        let mut context = (self.desk.options.make_context)();
+        let home = context.env.home.clone();
+        let is_here = |session: &ListedSession| session_project(&home, session).as_deref() == Some(project);
+        let waiting = self.desk.publishing.take_where(
+            |_, job| matches!(job, PublisherJob::Session(session, _) if is_here(session) && starting != Some(&session.found.id)),
+        );
+        for (_, job) in waiting {
+            if let PublisherJob::Session(session, _) = job {
+                self.publish(&session);
+            }
+        }
+        context.cwd = project.to_owned();
+        context.env.projects.push(project.to_owned());
+        let mut newest = recent_sessions(&context, None, RECENT_SESSIONS);
+        newest.retain(|session| session.here && is_here(session) && starting != Some(&session.found.id));
+        let candidate = newest.into_iter().find(|session| {
+            let size = session.found.bytes;
+            !self.copies.is_untouched(&context, session.agent.facts().id, &session.found, size)
+        });
+        if let Some(session) = candidate.filter(|session| is_unpublished(&context, project, session)) {
+            self.publish(&session);
+        }
+    }
+}
+
+/// The session that an event is about, by the file that the event names, else by its id in the agent's stores.
+fn find_session(context: &Context, event: &HookEvent) -> Option<ListedSession> {
+    let agent = agent_by_name(event.agent)?;
+    let session = event.session.as_ref()?;
+    let context = context.with_project(event.folder.as_deref());
+    for store in agent_stores(agent, &context) {
+        let found = match &event.transcript {
+            Some(file) if file.starts_with(&store.root) => agent.sessions_in(&store, file).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if let Some(found) = found.into_iter().find(|found| found.id == *session) {
+            return Some(ListedSession { agent, store, found, here: false });
+        }
+    }
+    let recent = recent_sessions(&context, Some(agent), RECENT_SESSIONS);
+    recent.into_iter().find(|listed| listed.found.id == *session)
+}

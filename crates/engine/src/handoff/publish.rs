@@ -1,0 +1,125 @@
+//! Publishing: the handoff of a session, written where the next agent finds it.
+//!
+//! The order is load-bearing: `.carryover/` is kept from git before the first byte of a handoff is in it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::Os;
+use carryover_core::render::{HandoffOptions, Protocol, render_handoff};
+
+use crate::carry::resume::ResumeError;
+use crate::context::Context;
+use crate::handoff::published::Published;
+use crate::handoff::standing_pointers::place_pointers;
+use crate::handoff::{DistilledSession, Options, distil_session, gitignore, project_dir};
+use crate::own::files;
+use crate::own::project_settings::{ProjectSettings, ProjectSettingsError, PublishTarget};
+use crate::sessions::list::ListedSession;
+use crate::sessions::project::published_project;
+
+/// The handoff, in a project's folder and in our own.
+pub const HANDOFF_FILE: &str = "handoff.md";
+
+/// What publishing needs to know besides the session.
+#[derive(Clone, Copy)]
+pub struct PublishOptions<'a> {
+    /// The command that shows a session whole.
+    pub show_command: fn(&str, Os) -> String,
+    /// The agents in use: each gets a pointer where it looks for one.
+    pub agents: &'a [&'a str],
+}
+
+/// What was published.
+pub struct Publication {
+    /// None where the session's folder is no project.
+    pub project: Option<PathBuf>,
+    pub text: String,
+    /// Notes for the user.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    #[error("the session names no folder, or one that is gone")]
+    NoFolder,
+    #[error(transparent)]
+    Settings(#[from] ProjectSettingsError),
+    #[error(transparent)]
+    Session(#[from] ResumeError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Publishes a session's handoff; `None` where its project wants none.
+pub fn publish_session(
+    context: &Context,
+    session: &ListedSession,
+    options: &PublishOptions<'_>,
+) -> Result<Option<Publication>, PublishError> {
+    let folder = session.found.project.as_deref().filter(|folder| folder.is_dir()).ok_or(PublishError::NoFolder)?;
+    let project = published_project(&context.env.home, folder);
+    let settings = project.as_deref().map_or_else(|| Ok(ProjectSettings::default()), ProjectSettings::load)?;
+    if !settings.publishes(PublishTarget::Handoff) || !settings.covers_agent(session.agent.facts().id) {
+        return Ok(None);
+    }
+    let distilled = distil_session(context, session, Options { project: None, redact: true })?;
+    let text =
+        render_published(context, session, &distilled, settings.narrow_protocol(users_protocol(context)), options);
+    files::write_cached(&context.home.join(HANDOFF_FILE), text.as_bytes())?;
+    let mut warnings = distilled.warnings;
+    if let Some(project) = &project {
+        warnings.extend(write_in_project(context, session, project, &settings, options, &text)?);
+    }
+    Ok(Some(Publication { project, text, warnings }))
+}
+
+/// How the user wants a handoff to be opened with.
+pub fn users_protocol(context: &Context) -> Protocol {
+    match context.config.handoff.protocol.as_deref() {
+        Some("brief") => Protocol::Brief,
+        Some("silent") => Protocol::Silent,
+        _ => Protocol::Ask,
+    }
+}
+
+fn render_published(
+    context: &Context,
+    session: &ListedSession,
+    distilled: &DistilledSession,
+    protocol: Protocol,
+    options: &PublishOptions<'_>,
+) -> String {
+    let show_command = (options.show_command)(&distilled.brief.session.0, context.env.os);
+    let agent_name = session.agent.facts().name;
+    render_handoff(&distilled.brief, &HandoffOptions { agent_name, protocol, show_command: &show_command })
+}
+
+fn write_in_project(
+    context: &Context,
+    session: &ListedSession,
+    project: &Path,
+    settings: &ProjectSettings,
+    options: &PublishOptions<'_>,
+    text: &str,
+) -> io::Result<Vec<String>> {
+    let found = &session.found;
+    let agent = session.agent.facts().id;
+    project_dir::check_private(context, project, HANDOFF_FILE)?;
+    let mut notes = Vec::new();
+    if settings.publishes(PublishTarget::Pointers) && context.config.handoff.pointers.unwrap_or(true) {
+        place_pointers(context, project, options.agents)?;
+    } else {
+        notes.extend(gitignore::ignore_folder(context, project, agent, &found.id.0, false));
+    }
+    notes.extend(project_dir::write_over(context, project, HANDOFF_FILE, text.as_bytes())?);
+    Published::new(project, agent, &found.id, found.updated_at, context.env.now, text).save(context)?;
+    Ok(notes)
+}
+
+/// Whether a session says more than what was published last in its project.
+pub fn is_unpublished(context: &Context, project: &Path, session: &ListedSession) -> bool {
+    let Some(record) = Published::load(context, project) else { return true };
+    let is_same = record.session == session.found.id && record.agent == session.agent.facts().id;
+    session.found.updated_at > record.updated_at && (!is_same || session.found.updated_at != record.updated_at)
+}

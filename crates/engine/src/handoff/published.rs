@@ -1,0 +1,87 @@
+//! What was published last in a project: whose session, how far it had come, and the digest of the text.
+//!
+//! A `handoff.md` that says anything else is not ours, wherever it came from, and is given to nobody unasked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::SessionId;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::own::files;
+use crate::own::fingerprint::Fingerprint;
+
+const SCHEMA: &str = "carryover.published/1";
+const FOLDER: &str = "published";
+const MAX_BYTES: u64 = 64 << 10;
+
+/// One project's record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    schema: String,
+    pub project: PathBuf,
+    pub agent: String,
+    pub session: SessionId,
+    /// The session's last change that is in it.
+    pub updated_at: Option<Timestamp>,
+    pub published_at: Timestamp,
+    digest: Fingerprint,
+}
+
+impl Published {
+    pub(super) fn new(
+        project: &Path,
+        agent: &str,
+        session: &SessionId,
+        updated_at: Option<Timestamp>,
+        now: Timestamp,
+        text: &str,
+    ) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            project: project.to_owned(),
+            agent: agent.to_owned(),
+            session: session.clone(),
+            updated_at,
+            published_at: now,
+            digest: Fingerprint::from_bytes(text.as_bytes()),
+        }
+    }
+
+    /// Whether a text is the one that was published.
+    pub(crate) fn is_of(&self, text: &[u8]) -> bool {
+        self.digest == Fingerprint::from_bytes(text)
+    }
+
+    /// The record of a project; none where nothing was published, or where it cannot be read.
+    pub fn load(context: &Context, project: &Path) -> Option<Self> {
+        load_record(&record_path(context, project)).filter(|record| record.project == project)
+    }
+
+    pub(super) fn save(&self, context: &Context) -> io::Result<()> {
+        files::write_cached(&record_path(context, &self.project), &serde_json::to_vec(self)?)
+    }
+
+    pub(crate) fn remove(&self, context: &Context) -> io::Result<()> {
+        files::remove_if_there(&record_path(context, &self.project))
+    }
+
+    /// Every record.
+    pub fn load_all(context: &Context) -> Vec<Self> {
+        let Ok(listing) = fs_err::read_dir(context.home.join(FOLDER)) else { return Vec::new() };
+        listing.filter_map(Result::ok).filter_map(|entry| load_record(&entry.path())).collect()
+    }
+}
+
+fn load_record(path: &Path) -> Option<Published> {
+    let bytes = files::read_bounded(path, MAX_BYTES).ok()??;
+    let record: Published = serde_json::from_slice(&bytes).ok()?;
+    (record.schema == SCHEMA).then_some(record)
+}
+
+fn record_path(context: &Context, project: &Path) -> PathBuf {
+    let name = Fingerprint::from_bytes(project.as_os_str().as_encoded_bytes());
+    context.home.join(FOLDER).join(format!("{name}.json"))
+}
