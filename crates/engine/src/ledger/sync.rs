@@ -69,6 +69,7 @@ impl Ledger {
                 Err(error) => return Err(error),
             }
         }
+        self.index_lineage(context)?;
         report.gone = self.mark_gone(agents, context, &listing)?;
         while !self.index_pending()?.is_done {
             progress(Progress { done: total, total });

@@ -213,7 +213,7 @@ fn dump(world: &World) -> Vec<String> {
     told
 }
 
-fn count_rows(world: &World, query: &str) -> i64 {
+pub(super) fn count_rows(world: &World, query: &str) -> i64 {
     let connection = super::importing::open_database(&file_path(&world.context), "");
     connection.query_row(query, [], |row| row.get(0)).unwrap()
 }
