@@ -114,7 +114,7 @@ impl Ledger {
         match what {
             Forget::Session(_) => {}
             Forget::All => {
-                self.connection.execute_batch("DELETE FROM handoff; DELETE FROM hook_event; DELETE FROM lineage")?
+                self.connection.execute_batch("DELETE FROM handoff; DELETE FROM hook_event; DELETE FROM lineage")?;
             }
             Forget::Before(at) => {
                 self.connection.execute("DELETE FROM handoff WHERE at < ?1", [at.millis()])?;
