@@ -6,9 +6,12 @@
 mod archive;
 mod entry_text;
 pub mod forget;
+mod handoffs;
+mod hook_log;
 mod index;
 mod ingest;
 mod kept_session;
+mod lineage;
 pub mod restore;
 mod schema;
 pub mod search;
@@ -29,9 +32,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::context::Context;
 use crate::own::files;
 
+pub use handoffs::HandoffRecord;
+pub use hook_log::HookRecord;
 pub use index::IndexedCount;
 pub use ingest::Ingested;
 pub use kept_session::{KeptSession, LookupError, gone_sessions};
+pub use lineage::LineageLink;
 
 const FILE_NAME: &str = "ledger.sqlite";
 const LOCK_NAME: &str = "ledger.lock";

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use carryover_core::time::Timestamp;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, params};
 
 use super::kept_session::KeptSession;
 use super::{Ledger, LedgerError, io_error, list_set_aside, restore, tombstone};
@@ -40,6 +40,13 @@ type ForgetFn = fn(&Context, &[KeptSession]) -> io::Result<()>;
 /// What else in our own folder holds words of sessions.
 const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles, forget_listings];
 
+/// Rows that name a session by its agent and id.
+const NAMING_ROWS: &[&str] = &[
+    "DELETE FROM handoff WHERE agent = ?1 AND session = ?2",
+    "DELETE FROM hook_event WHERE agent = ?1 AND session = ?2",
+    "DELETE FROM lineage WHERE (source_agent = ?1 AND source = ?2) OR (target_agent = ?1 AND target = ?2)",
+];
+
 impl Ledger {
     /// The sessions that would be forgotten.
     pub fn sessions_to_forget(&self, what: &Forget) -> Result<Vec<KeptSession>, LedgerError> {
@@ -65,6 +72,7 @@ impl Ledger {
         let before = self.disk_bytes();
         let sessions = self.sessions_to_forget(what)?;
         self.erase_sessions(&sessions, Some(context.env.now))?;
+        self.erase_records(what)?;
         for holder in TEXT_HOLDERS {
             holder(context, &sessions).map_err(io_error(&context.home))?;
         }
@@ -90,11 +98,38 @@ impl Ledger {
                 .prepare_cached("DELETE FROM words WHERE rowid IN (SELECT id FROM entry WHERE session = ?1)")?
                 .execute([session.row])?;
             transaction.prepare_cached("DELETE FROM session WHERE id = ?1")?.execute([session.row])?;
+            let named = params![session.agent, session.id.0];
+            for sql in NAMING_ROWS {
+                transaction.prepare_cached(sql)?.execute(named)?;
+            }
             if let Some(at) = buried_at {
                 tombstone::put(&transaction, &session.agent, &session.id.0, at)?;
             }
         }
         Ok(transaction.commit()?)
+    }
+
+    /// Takes out what was published and told in a project or a time; what names a session goes with the session.
+    fn erase_records(&mut self, what: &Forget) -> Result<(), LedgerError> {
+        match what {
+            Forget::Session(_) => {}
+            Forget::All => {
+                self.connection.execute_batch("DELETE FROM handoff; DELETE FROM hook_event; DELETE FROM lineage")?;
+            }
+            Forget::Before(at) => {
+                self.connection.execute("DELETE FROM handoff WHERE at < ?1", [at.millis()])?;
+                self.connection.execute("DELETE FROM hook_event WHERE at < ?1", [at.millis()])?;
+            }
+            Forget::Project(project) => {
+                for own in self.handoff_projects(project)? {
+                    self.connection.execute("DELETE FROM handoff WHERE project = ?1", [own])?;
+                }
+                for folder in self.hook_folders(project)? {
+                    self.connection.execute("DELETE FROM hook_event WHERE folder = ?1", [folder])?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Rewrites the index and the file without what was deleted, and empties the log.

@@ -13,6 +13,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavi
 use super::archive::{Archiver, FileRole, KeptChange, PackedFile};
 use super::entry_text::entry_text;
 use super::stored_text::Packer;
+use super::sync::expiry_time;
 use super::{Ledger, LedgerError, tombstone};
 use crate::context::Context;
 use crate::own::files::Stamp;
@@ -33,6 +34,8 @@ pub enum Ingested {
     Unchanged,
     /// It was forgotten, and stays so.
     Forgotten,
+    /// It was last used before what the retention allows.
+    Expired,
 }
 
 /// What is known of a session from earlier.
@@ -44,22 +47,38 @@ struct Known {
 }
 
 impl Ledger {
-    /// Takes in what is new in a session, in one transaction. Its index is written by `index_pending`.
-    pub fn ingest_session(&mut self, context: &Context, session: &ListedSession) -> Result<Ingested, LedgerError> {
+    /// Takes in what is new in one session: for whoever brings all up to date, and for who has seen this one change. One
+    /// that has not changed costs a look at its file and writes nothing. Its words are found after `index_pending`.
+    pub fn take_in(&mut self, context: &Context, session: &ListedSession) -> Result<Ingested, LedgerError> {
         let (agent, found) = (session.agent, &session.found);
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if tombstone::is_forgotten(&transaction, agent.facts().id, &found.id.0)? {
+        if expiry_time(context).is_some_and(|expiry| found.updated_at < Some(expiry)) {
+            return Ok(Ingested::Expired);
+        }
+        // Nobody else writes while this ledger is open, so what is seen here stays so.
+        if tombstone::is_forgotten(&self.connection, agent.facts().id, &found.id.0)? {
             return Ok(Ingested::Forgotten);
         }
         let stamp = SourceStamp::new(found)?;
-        let known = find_known(&transaction, agent, found)?;
+        let known = find_known(&self.connection, agent, found)?;
         if let Some(known) = known.as_ref().filter(|known| stamp.is_settled(known.stamp.as_deref(), found)) {
             if known.is_gone {
-                transaction.execute("UPDATE session SET gone_at = NULL WHERE id = ?1", [known.id])?;
-                transaction.commit()?;
+                self.connection.execute("UPDATE session SET gone_at = NULL WHERE id = ?1", [known.id])?;
             }
             return Ok(Ingested::Unchanged);
         }
+        self.ingest_session(context, session, &stamp, known)
+    }
+
+    /// Keeps entries and bytes, in one transaction.
+    fn ingest_session(
+        &mut self,
+        context: &Context,
+        session: &ListedSession,
+        stamp: &SourceStamp,
+        known: Option<Known>,
+    ) -> Result<Ingested, LedgerError> {
+        let (agent, found) = (session.agent, &session.found);
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let id = put_session(&transaction, session, context.env.now)?;
         let is_new = known.is_none();
         let from = known.map_or(Bookmark::Start, |known| known.bookmark);
@@ -100,7 +119,7 @@ impl Ledger {
             let archiver = Archiver { connection: &transaction, session: id, is_rewritten };
             archive_files(archiver, session, &reading.header, own_file.as_ref())?;
         }
-        finish_session(&transaction, id, &reading.header, reading.end, &stamp)?;
+        finish_session(&transaction, id, &reading.header, reading.end, stamp)?;
         transaction.commit()?;
         failed.map_or(Ok(Ingested::Changed), |error| Err(error.into()))
     }

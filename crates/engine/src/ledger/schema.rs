@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::LedgerError;
 
 /// One step for each version; none of them is changed once it was released.
-const MIGRATIONS: &[&str] = &[VERSION_1];
+const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
 
 /// Offsets are kept with their first bit turned, so that they are in order as signed numbers. The text of an entry is
 /// plain where it is short and packed where it is a blob. A chunk counts from its revision on, and no longer from `until`
@@ -79,6 +79,38 @@ const VERSION_1: &str = "
     CREATE VIRTUAL TABLE words USING fts5 (terms, content = '', contentless_delete = 1, tokenize = 'ascii');
 ";
 
+/// What was published and what hooks told name sessions that may not be in the ledger yet, so nothing refers to `session`.
+const VERSION_2: &str = "
+    CREATE TABLE handoff (
+        id INTEGER PRIMARY KEY,
+        project TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        session TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        digest INTEGER NOT NULL,
+        text
+    );
+    CREATE INDEX handoff_project ON handoff (project, id);
+    CREATE TABLE hook_event (
+        id INTEGER PRIMARY KEY,
+        agent TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        session TEXT,
+        folder TEXT,
+        at INTEGER NOT NULL
+    );
+    CREATE INDEX hook_event_time ON hook_event (at);
+    CREATE TABLE lineage (
+        source_agent TEXT NOT NULL,
+        source TEXT NOT NULL,
+        target_agent TEXT NOT NULL,
+        target TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (target_agent, target, source_agent, source)
+    ) WITHOUT ROWID;
+    CREATE INDEX lineage_source ON lineage (source_agent, source);
+";
+
 /// The newest schema, by number.
 fn newest_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
@@ -115,11 +147,10 @@ fn read_version(connection: &Connection) -> rusqlite::Result<i64> {
 mod tests {
     use super::*;
 
-    /// One row of everything, as the schema of that number holds it. A new version adds its own here.
+    /// One row of everything that a version brought. A new one adds its own here.
     fn sample_rows(version: i64) -> &'static str {
         match version {
-            0 => "",
-            _ => {
+            1 => {
                 "INSERT INTO session (id, agent, session, store, path, ingested_at) VALUES (1, 'a', 's', '/st', '/p', 1);
                  INSERT INTO entry (session, file, offset, part, length, kind, origin, side, text, indexed)
                      VALUES (1, 0, 7, 0, 9, 'prompt', 'user', 0, 'kept words', 0);
@@ -128,23 +159,36 @@ mod tests {
                  INSERT INTO tombstone VALUES (x'00', 1);
                  INSERT INTO words (rowid, terms) VALUES (1, 'kept words');"
             }
+            2 => {
+                "INSERT INTO handoff (project, agent, session, at, digest, text) VALUES ('/p', 'a', 's', 1, 1, 'told');
+                 INSERT INTO hook_event (agent, kind, session, folder, at) VALUES ('a', 'prompt', 's', '/p', 1);
+                 INSERT INTO lineage VALUES ('a', 's', 'b', 't', 1);"
+            }
+            _ => "",
         }
     }
+
+    /// The tables that a version brought.
+    const TABLES: &[(i64, &[&str])] =
+        &[(1, &["session", "entry", "file", "chunk", "tombstone"]), (2, &["handoff", "hook_event", "lineage"])];
 
     #[test]
     fn a_ledger_of_every_earlier_schema_is_brought_up_to_date_with_what_it_holds() {
         for version in 0..=newest_version() {
             let mut connection = Connection::open_in_memory().unwrap();
             migrate_to(&mut connection, version).unwrap();
-            connection.execute_batch(sample_rows(version)).unwrap();
+            for earlier in 1..=version {
+                connection.execute_batch(sample_rows(earlier)).unwrap();
+            }
             migrate(&mut connection).unwrap();
             assert_eq!(read_version(&connection).unwrap(), newest_version());
-            let expected = i64::from(version > 0);
-            for table in ["session", "entry", "file", "chunk", "tombstone"] {
+            let tables = TABLES.iter().flat_map(|(since, names)| names.iter().map(|name| (*since, *name)));
+            for (since, table) in tables {
                 let query = format!("SELECT count(*) FROM {table}");
                 let count: i64 = connection.query_row(&query, [], |row| row.get(0)).unwrap();
-                assert_eq!(count, expected, "{table} from version {version}");
+                assert_eq!(count, i64::from(version >= since), "{table} from version {version}");
             }
+            let expected = i64::from(version > 0);
             let query = "SELECT count(*) FROM words WHERE words MATCH 'kept'";
             let found: i64 = connection.query_row(query, [], |row| row.get(0)).unwrap();
             assert_eq!(found, expected);

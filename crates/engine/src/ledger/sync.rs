@@ -55,20 +55,19 @@ impl Ledger {
     ) -> Result<SyncReport, LedgerError> {
         let mut listing = list_among(agents, context, &Filter::default());
         let mut report = SyncReport { failures: std::mem::take(&mut listing.failures), ..SyncReport::default() };
-        let expiry = expiry_time(context);
-        report.expired = self.drop_expired(expiry)?;
-        listing.sessions.retain(|session| expiry.is_none_or(|expiry| session.found.updated_at >= Some(expiry)));
+        report.expired = self.drop_expired(context)?;
         listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
         let total = listing.sessions.len();
         for (done, session) in listing.sessions.iter().enumerate() {
             progress(Progress { done, total });
-            match self.ingest_session(context, session) {
+            match self.take_in(context, session) {
                 Ok(Ingested::Changed) => report.changed += 1,
-                Ok(Ingested::Unchanged | Ingested::Forgotten) => {}
+                Ok(Ingested::Unchanged | Ingested::Forgotten | Ingested::Expired) => {}
                 Err(LedgerError::Agent(error)) => report.failures.push((session.agent, error)),
                 Err(error) => return Err(error),
             }
         }
+        self.index_lineage(context)?;
         report.gone = self.mark_gone(agents, context, &listing)?;
         while !self.index_pending()?.is_done {
             progress(Progress { done: total, total });
@@ -99,8 +98,8 @@ impl Ledger {
     }
 
     /// Takes out what is older than the retention allows. It may come back, should the retention grow.
-    fn drop_expired(&mut self, expiry: Option<Timestamp>) -> Result<usize, LedgerError> {
-        let Some(expiry) = expiry else { return Ok(0) };
+    pub fn drop_expired(&mut self, context: &Context) -> Result<usize, LedgerError> {
+        let Some(expiry) = expiry_time(context) else { return Ok(0) };
         let expired = self.query_sessions("WHERE s.updated_at < ?1", &[&expiry.millis()])?;
         if !expired.is_empty() {
             self.erase_sessions(&expired, None)?;
@@ -110,7 +109,7 @@ impl Ledger {
 }
 
 /// What was last used before this is not kept.
-fn expiry_time(context: &Context) -> Option<Timestamp> {
+pub(super) fn expiry_time(context: &Context) -> Option<Timestamp> {
     let days = context.config.ledger.retention.filter(|days| *days > 0)?;
     let span = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_MS);
     Some(context.env.now.plus_millis(span.saturating_neg()))

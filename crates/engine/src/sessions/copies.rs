@@ -62,6 +62,11 @@ impl Copies {
         known
     }
 
+    /// All of them, the newest first.
+    pub fn all(&self) -> &[CarriedCopy] {
+        &self.newest_first
+    }
+
     /// The copy that this session is, which names where it came from.
     pub fn origin_of(&self, agent: &str, session: &SessionId) -> Option<&CarriedCopy> {
         self.by_target.get(&(agent.to_owned(), session.clone())).map(|index| &self.newest_first[*index])

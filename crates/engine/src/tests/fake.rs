@@ -31,7 +31,6 @@ const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathR
     Facts {
         id,
         name,
-        aliases: &[],
         binaries: &["fake-client"],
         start: &["fake-client", "{prompt}"],
         resume: ResumeForm::in_project(&["fake-client", "{id}"]),
@@ -39,16 +38,13 @@ const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathR
         stores: store,
         session_patterns: &[&["sessions", "*.jsonl"], &["extra", "deep", "*"]],
         limits: LimitForm::Recorded,
-        keeps_plan_mode: false,
-        settings: &[],
-        instruction_files: &[],
         versions_seen: ("1.0.0", "1.0.0"),
         windows: &[ModelWindow { prefix: "tiny", tokens: 50 }, ModelWindow { prefix: "mid", tokens: 200_000 }],
         windows_checked_on: "2026-01-01",
         default_window: 100_000,
         resume_budget: 32_000,
         reading_advice: "",
-        hooks: None,
+        ..Facts::USUAL
     }
 }
 

@@ -16,7 +16,7 @@ use crate::ledger::forget::Forget;
 use crate::ledger::restore::{RestoreError, Restored, restore_among};
 use crate::ledger::search::{SearchRequest, SearchResults};
 use crate::ledger::sync::SyncReport;
-use crate::ledger::{KeptSession, Ledger, LookupError, file_path, gone_sessions};
+use crate::ledger::{Ingested, KeptSession, Ledger, LookupError, file_path, gone_sessions};
 use crate::sessions::read;
 use crate::sessions::select::{Query, select_session};
 use crate::write::undo::undo_resume;
@@ -213,7 +213,7 @@ fn dump(world: &World) -> Vec<String> {
     told
 }
 
-fn count_rows(world: &World, query: &str) -> i64 {
+pub(super) fn count_rows(world: &World, query: &str) -> i64 {
     let connection = super::importing::open_database(&file_path(&world.context), "");
     connection.query_row(query, [], |row| row.get(0)).unwrap()
 }
@@ -391,4 +391,30 @@ fn what_is_older_than_the_retention_is_not_kept() {
     let report = update(&world, BOTH);
     assert_eq!((report.expired, report.changed), (1, 0));
     assert_eq!(count_found(&world, "done"), 0);
+}
+
+#[test]
+fn one_session_that_changed_is_taken_in_from_where_it_was_read_to() {
+    let mut world = World::new();
+    let path = world.write_sample();
+    let take_in = |world: &World| {
+        let session = world.select_session("aaaa1111");
+        let mut ledger = open_ledger(world);
+        let taken = ledger.take_in(&world.context, &session).unwrap();
+        while !ledger.index_pending().unwrap().is_done {}
+        taken
+    };
+    assert_eq!((take_in(&world), take_in(&world)), (Ingested::Changed, Ingested::Unchanged));
+    let newest = "SELECT max(id) FROM entry";
+    let before = count_rows(&world, newest);
+    World::append_lines(&path, &[r#"{"t":"prompt","s":"and the ocelot"}"#]);
+    assert_eq!((take_in(&world), take_in(&world)), (Ingested::Changed, Ingested::Unchanged));
+    assert_eq!((count_rows(&world, newest), count_found(&world, "ocelot")), (before + 1, 1));
+    world.context.config.ledger.retention = Some(1);
+    world.context.env.now = Timestamp::from_millis(9_000_000_000_000);
+    assert_eq!(take_in(&world), Ingested::Expired);
+    let kept = find_kept(&world, "aaaa1111").unwrap();
+    open_ledger(&world).forget(&world.context, &Forget::Session(Box::new(kept))).unwrap();
+    world.context.config.ledger.retention = None;
+    assert_eq!(take_in(&world), Ingested::Forgotten);
 }

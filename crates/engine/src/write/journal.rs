@@ -40,7 +40,7 @@ pub(crate) enum State {
 }
 
 /// A session of an agent, by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionRef {
     pub agent: String,
     pub session: SessionId,

@@ -87,7 +87,7 @@ fn ingest_session(session: &Path) -> Result<u64> {
     let context = make_context(folder.path(), folder.path().join("own"));
     let listed = session_in_file(&context, session)?;
     let mut ledger = Ledger::open(&context)?.ledger;
-    ledger.ingest_session(&context, &listed)?;
+    ledger.take_in(&context, &listed)?;
     let bytes = ledger.disk_bytes();
     // Whoever keeps it open brings its log in later.
     std::mem::forget(ledger);
