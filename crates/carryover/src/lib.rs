@@ -8,6 +8,7 @@ mod choice;
 mod clipboard;
 mod commands;
 mod completion;
+mod daemon;
 mod delivery;
 mod destination;
 mod error;
@@ -58,6 +59,15 @@ pub fn main() -> ExitCode {
     if let Some(request) = process_env::completion_request() {
         // A shell that gets no answer shows none; an error would stand in the line that is being typed.
         without_panic(|| Ok(Ui::answer_shell(&completion::answer(request)?)?)).ok();
+        return ExitCode::SUCCESS;
+    }
+    if let Some((agent, event)) = commands::hook_words(&std::env::args_os().collect::<Vec<_>>()) {
+        // An agent waits for it: whatever goes wrong is not its matter.
+        without_panic(|| {
+            commands::answer_hook(&agent, &event);
+            Ok(())
+        })
+        .ok();
         return ExitCode::SUCCESS;
     }
     let args = short_road::expand_agent_name(std::env::args_os());

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use carryover_agents::{Env, Os};
 use carryover_core::time::Timestamp;
+use carryover_engine::capture::MakeContext;
 use carryover_engine::context::{self, Context};
 use carryover_engine::own::config::{self, Config, ConfigError};
 
@@ -91,7 +93,7 @@ fn user_home(vars: &BTreeMap<String, String>) -> Result<PathBuf, CommandError> {
 }
 
 /// A clock for commands that run on; one that was set stands still.
-pub(crate) fn make_clock(context: &Context) -> impl Fn() -> Timestamp + 'static {
+pub(crate) fn make_clock(context: &Context) -> impl Fn() -> Timestamp + Send + Sync + 'static {
     let (start, vars) = (context.env.now, context.env.vars.clone());
     move || current_time(&vars).unwrap_or(start)
 }
@@ -116,6 +118,85 @@ fn read_seed(vars: &BTreeMap<String, String>) -> Result<u128, CommandError> {
 pub(crate) fn random_seed() -> u128 {
     uuid::Uuid::new_v4().as_u128()
 }
+
+/// A secret that nobody can guess.
+pub(crate) fn random_token() -> String {
+    format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple())
+}
+
+/// Surroundings for work that goes on for days: each time with the time, the settings and the randomness of the moment.
+/// Settings that are broken meanwhile are the last that were not.
+pub(crate) fn make_contexts(context: &Context) -> MakeContext {
+    let base = context.clone();
+    let last_config = Mutex::new(context.config.clone());
+    Arc::new(move || {
+        let mut env = base.env.clone();
+        env.now = current_time(&env.vars).unwrap_or(env.now);
+        let mut last = last_config.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(config) = config::load(&base.home, &env.home) {
+            *last = config;
+        }
+        env.stores.clear();
+        env.projects.clear();
+        let seed = if env.vars.contains_key(CARRYOVER_SEED) { base.seed } else { random_seed() };
+        Context::with_config(env, last.clone(), base.home.clone(), base.cwd.clone(), seed)
+    })
+}
+
+/// How many processes above us are looked at.
+const MAX_ANCESTORS: usize = 6;
+
+/// The command lines of the processes above this one, the nearest first; none where the system does not tell.
+#[cfg(target_os = "linux")]
+pub(crate) fn ancestor_command_lines() -> Vec<Vec<String>> {
+    let mut lines = Vec::new();
+    let mut process = parent_process("self");
+    while let Some(id) = process.filter(|id| id != "0" && lines.len() < MAX_ANCESTORS) {
+        let bytes = fs_err::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        let words = bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+        lines.push(words.filter(|word| !word.is_empty()).collect());
+        process = parent_process(&id);
+    }
+    lines
+}
+
+/// The parent of a process: the second field behind its name, which may hold anything.
+#[cfg(target_os = "linux")]
+fn parent_process(id: &str) -> Option<String> {
+    let stat = fs_err::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1).map(str::to_owned)
+}
+
+/// Elsewhere the system's own program is asked; words are taken apart at spaces.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) fn ancestor_command_lines() -> Vec<Vec<String>> {
+    let mut lines = Vec::new();
+    let mut id = std::os::unix::process::parent_id().to_string();
+    while id != "0" && lines.len() < MAX_ANCESTORS {
+        let asked = std::process::Command::new("/bin/ps").args(["-o", "ppid=,args=", "-p", &id]).output();
+        let Ok(answer) = asked else { break };
+        let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+        let mut words = text.split_whitespace().map(str::to_owned);
+        let Some(parent) = words.next() else { break };
+        lines.push(words.collect());
+        id = parent;
+    }
+    lines
+}
+
+#[cfg(not(unix))]
+pub(crate) fn ancestor_command_lines() -> Vec<Vec<String>> {
+    Vec::new()
+}
+
+/// Leaves the terminal's session, so that its end is not ours. Where that fails, we are in no such session.
+#[cfg(unix)]
+pub(crate) fn leave_session() {
+    rustix::process::setsid().ok();
+}
+
+#[cfg(not(unix))]
+pub(crate) fn leave_session() {}
 
 fn current_os() -> Os {
     match env::consts::OS {

@@ -105,16 +105,16 @@ impl CaptureHandle {
     pub fn observer(&self) -> Observer {
         let handle = self.clone();
         Box::new(move |change| match change {
-            Change::Session(session) => handle.note_session(session, Urgency::WhenQuiet),
+            Change::Session(session) => handle.note_session(session),
             Change::Gone => handle.note_gone(),
         })
     }
 
-    fn note_session(&self, session: ListedSession, urgency: Urgency) {
+    fn note_session(&self, session: ListedSession) {
         let now = Instant::now();
         let name = session_key(&session);
         self.desk.keeping.add(name.clone(), KeeperJob::Session(Box::new(session.clone())), now + KEEPING_DELAY);
-        self.desk.publishing.add(name, PublisherJob::Session(Box::new(session), urgency), now);
+        self.desk.publishing.add(name, PublisherJob::Session(Box::new(session)), now);
     }
 
     fn note_gone(&self) {
@@ -160,14 +160,6 @@ impl CaptureHandle {
     pub fn n_waiting(&self) -> (usize, usize) {
         (self.desk.publishing.len(), self.desk.keeping.len())
     }
-}
-
-/// Whether a change may wait for others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Urgency {
-    /// More changes of the same session may come.
-    WhenQuiet,
-    AtOnce,
 }
 
 fn session_key(session: &ListedSession) -> String {

@@ -5,4 +5,5 @@ pub mod config;
 pub(crate) mod files;
 pub(crate) mod fingerprint;
 pub mod permissions;
+pub mod private;
 pub mod project_settings;

@@ -4,12 +4,14 @@ mod brief;
 mod capture;
 mod completions;
 mod config;
+mod daemon;
 mod demo;
 mod detect;
 mod doctor;
 mod forget;
 mod front;
 mod handoff;
+mod hook;
 mod info;
 mod list;
 mod man;
@@ -19,6 +21,8 @@ mod search;
 mod show;
 mod undo;
 mod watch;
+
+pub(crate) use hook::{answer_hook, hook_words};
 
 use carryover_agents::Os;
 use carryover_engine::context::Context;
@@ -47,6 +51,9 @@ pub(crate) enum Command {
     Restore(restore::RestoreArgs),
     Forget(forget::ForgetArgs),
     Watch(watch::WatchArgs),
+    Daemon(daemon::DaemonArgs),
+    #[command(hide = true)]
+    Hook(hook::HookArgs),
     Info(info::InfoArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
@@ -90,14 +97,18 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Search(_)
         | Command::Restore(_)
         | Command::Forget(_)
+        | Command::Daemon(_)
         | Command::Watch(_) => Err(open_folder_error(open, context.env.os)),
         Command::Detect(_) | Command::List(_) | Command::Show(_) | Command::Brief(_) | Command::Info(_) => {
             Ok(ui.warning(open)?)
         }
         // They tell it in their own words, or have nothing to do with it.
-        Command::Doctor(_) | Command::Demo(_) | Command::Config(_) | Command::Completions(_) | Command::Man(_) => {
-            Ok(())
-        }
+        Command::Doctor(_)
+        | Command::Demo(_)
+        | Command::Hook(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Man(_) => Ok(()),
     }
 }
 
@@ -128,6 +139,11 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),
         Command::Forget(args) => forget::cmd_forget(ui, context, globals, args),
         Command::Watch(args) => watch::cmd_watch(ui, context, globals, args),
+        Command::Daemon(args) => daemon::cmd_daemon(ui, context, args),
+        Command::Hook(args) => {
+            hook::cmd_hook(args);
+            Ok(())
+        }
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),

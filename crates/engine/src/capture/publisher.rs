@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use carryover_agents::{HookEvent, agent_by_name};
 use carryover_core::transcript::SessionId;
 
-use super::{Desk, KEEPING_DELAY, KeeperJob, Urgency, error_words, run_guarded, session_key, session_project};
+use super::{Desk, KEEPING_DELAY, KeeperJob, error_words, run_guarded, session_key, session_project};
 use crate::context::Context;
 use crate::handoff::publish::{Publication, PublishError, PublishOptions, is_unpublished, publish_session};
 use crate::ledger::HandoffRecord;
@@ -27,7 +27,7 @@ const RECENT_SESSIONS: usize = 40;
 const FORGET_AFTER: Duration = Duration::from_secs(600);
 
 pub(super) enum PublisherJob {
-    Session(Box<ListedSession>, Urgency),
+    Session(Box<ListedSession>),
     /// An agent told that something ended.
     Event(Box<HookEvent>),
     /// An agent starts in a project: its handoff must be the newest.
@@ -59,10 +59,10 @@ impl Publisher {
 
     fn do_job(&mut self, key: String, job: PublisherJob) {
         match job {
-            PublisherJob::Session(session, urgency) => {
+            PublisherJob::Session(session) => {
                 let now = Instant::now();
-                match self.pauses.get(&key).filter(|until| urgency == Urgency::WhenQuiet && **until > now) {
-                    Some(until) => self.desk.publishing.add(key, PublisherJob::Session(session, urgency), *until),
+                match self.pauses.get(&key).filter(|until| **until > now) {
+                    Some(until) => self.desk.publishing.add(key, PublisherJob::Session(session), *until),
                     None => self.publish(&session),
                 }
             }
@@ -117,10 +117,10 @@ impl Publisher {
         let home = context.env.home.clone();
         let is_here = |session: &ListedSession| session_project(&home, session).as_deref() == Some(project);
         let waiting = self.desk.publishing.take_where(
-            |_, job| matches!(job, PublisherJob::Session(session, _) if is_here(session) && starting != Some(&session.found.id)),
+            |_, job| matches!(job, PublisherJob::Session(session) if is_here(session) && starting != Some(&session.found.id)),
         );
         for (_, job) in waiting {
-            if let PublisherJob::Session(session, _) = job {
+            if let PublisherJob::Session(session) = job {
                 self.publish(&session);
             }
         }

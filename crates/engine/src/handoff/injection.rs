@@ -3,15 +3,10 @@
 //! Only at the start of a new session with a person before it, only this project's, and only what we published there
 //! ourselves: a file that came with a clone or a capsule, or that somebody has changed, is given to nobody unasked.
 
-use std::path::Path;
-
 use carryover_agents::{HookEvent, HookKind, RunMode, StartReason};
 
 use crate::context::Context;
-use crate::handoff::project_dir;
-use crate::handoff::publish::HANDOFF_FILE;
-use crate::handoff::published::Published;
-use crate::own::files;
+use crate::handoff::published::{Published, read_unchanged};
 use crate::own::project_settings::{ProjectSettings, PublishTarget};
 use crate::sessions::project::published_project;
 use crate::write::journal::{self, Journal, State};
@@ -19,8 +14,6 @@ use crate::write::journal::{self, Journal, State};
 /// Days after which a handoff is no longer given, where nobody says otherwise.
 const DEFAULT_MAX_AGE_DAYS: u64 = 14;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// A handoff has eight thousand characters at most.
-const MAX_BYTES: u64 = 64 << 10;
 
 /// Why nothing is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,16 +59,7 @@ pub fn handoff_for_start(context: &Context, event: &HookEvent) -> Result<String,
     if record.updated_at.unwrap_or(record.published_at) <= oldest {
         return Err(NotGiven::TooOld);
     }
-    read_published(&project, &record)
-}
-
-fn read_published(project: &Path, record: &Published) -> Result<String, NotGiven> {
-    let file = project.join(project_dir::FOLDER).join(HANDOFF_FILE);
-    let bytes = files::read_bounded(&file, MAX_BYTES).ok().flatten().ok_or(NotGiven::Nothing)?;
-    if !record.is_of(&bytes) {
-        return Err(NotGiven::Changed);
-    }
-    String::from_utf8(bytes).map_err(|_| NotGiven::Changed)
+    read_unchanged(&project, &record)
 }
 
 /// Whether the session that starts was written by us.

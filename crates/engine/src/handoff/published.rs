@@ -10,12 +10,18 @@ use carryover_core::transcript::SessionId;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
+use crate::handoff::injection::NotGiven;
+use crate::handoff::project_dir;
+use crate::handoff::publish::HANDOFF_FILE;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
+use crate::sessions::project::published_project;
 
 const SCHEMA: &str = "carryover.published/1";
 const FOLDER: &str = "published";
 const MAX_BYTES: u64 = 64 << 10;
+/// A handoff has eight thousand characters at most.
+const MAX_HANDOFF_BYTES: u64 = 64 << 10;
 
 /// One project's record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,4 +90,21 @@ fn load_record(path: &Path) -> Option<Published> {
 fn record_path(context: &Context, project: &Path) -> PathBuf {
     let name = Fingerprint::from_bytes(project.as_os_str().as_encoded_bytes());
     context.home.join(FOLDER).join(format!("{name}.json"))
+}
+
+/// The handoff that was published for a folder's project; none where it is not there, or not ours.
+pub fn read_project_handoff(context: &Context, folder: &Path) -> Option<String> {
+    let project = published_project(&context.env.home, folder)?;
+    let record = Published::load(context, &project)?;
+    read_unchanged(&project, &record).ok()
+}
+
+/// The text of a project's handoff, where it is what was published there.
+pub(super) fn read_unchanged(project: &Path, record: &Published) -> Result<String, NotGiven> {
+    let file = project.join(project_dir::FOLDER).join(HANDOFF_FILE);
+    let bytes = files::read_bounded(&file, MAX_HANDOFF_BYTES).ok().flatten().ok_or(NotGiven::Nothing)?;
+    if !record.is_of(&bytes) {
+        return Err(NotGiven::Changed);
+    }
+    String::from_utf8(bytes).map_err(|_| NotGiven::Changed)
 }

@@ -94,7 +94,7 @@ pub(crate) fn resolve_inside(project: &Path, name: &str) -> io::Result<Option<Pa
 
 /// The project in which the handoff of sessions in a folder is published: the root of its repository or worktree, else
 /// the folder itself. A home that is a repository is no project, and neither is anything above it.
-pub fn published_project(home: &Path, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn published_project(home: &Path, folder: &Path) -> Option<PathBuf> {
     let (home, folder) = (resolve_path(home), resolve_path(folder));
     let is_above_home = |place: &Path| home.starts_with(place);
     let root = repository_root(&folder).filter(|root| !is_above_home(root)).unwrap_or(folder);

@@ -1,0 +1,60 @@
+//! The daemon's log: one line a thing, no word of any session.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::Mutex;
+
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_engine::context::Context;
+use carryover_engine::own::private;
+
+use super::place;
+
+/// A log that has grown so long begins anew; the one before it is kept.
+const MAX_BYTES: u64 = 1 << 20;
+/// Longer lines are cut.
+const MAX_LINE_CHARS: usize = 400;
+/// So much of the end is looked at for the last lines.
+const TAIL_BYTES: u64 = 256 << 10;
+
+/// Writes lines with the time before them.
+pub(super) struct Log {
+    file: Mutex<std::fs::File>,
+    clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Log {
+    pub(super) fn open(context: &Context, clock: Box<dyn Fn() -> Timestamp + Send + Sync>) -> io::Result<Self> {
+        let path = place::log_path(context);
+        if fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
+            fs_err::rename(&path, path.with_extension("log.1"))?;
+        }
+        let mut file = private::open_file(&path)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Self { file: Mutex::new(file), clock })
+    }
+
+    /// Writes a line. One that cannot be written is no reason to stop.
+    pub(super) fn write_line(&self, text: &str) {
+        let line = format!("{} {}\n", (self.clock)(), one_line(text, MAX_LINE_CHARS));
+        if let Ok(mut file) = self.file.lock() {
+            file.write_all(line.as_bytes()).ok();
+        }
+    }
+}
+
+/// The last lines of the log; none where there is no log.
+pub(crate) fn last_lines(context: &Context, count: usize) -> io::Result<Vec<String>> {
+    let path = place::log_path(context);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let mut file = fs_err::File::open(&path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(lines[lines.len().saturating_sub(count)..].iter().map(|line| (*line).to_owned()).collect())
+}

@@ -1,0 +1,237 @@
+//! The daemon itself: it takes its lock, listens, watches, and ends when it is asked to.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use carryover_agents::{HookCall, hooked_agents, read_call};
+use carryover_core::time::Timestamp;
+use carryover_engine::capture::{Capture, CaptureHandle, CaptureOptions, MakeContext, take_spooled};
+use carryover_engine::context::Context;
+use carryover_engine::sessions::list;
+use carryover_engine::watch::{DEFAULT_INTERVAL, Event, Options, Watcher};
+use tokio::sync::Notify;
+
+use super::listener::serve;
+use super::log::Log;
+use super::place::{self, DaemonLock};
+use super::status::{self, StatusDocument};
+use super::{client, guard, port_owner, routes};
+use crate::error::{CommandError, ErrorKind};
+use crate::process_env;
+use crate::signals::Signals;
+
+/// How long a file that changed is left alone: whoever waits for a handoff waits for this, too.
+const DEBOUNCE: Duration = Duration::from_millis(60);
+
+/// What requests and threads share.
+pub(super) struct Shared {
+    pub(super) capture: CaptureHandle,
+    pub(super) make_context: MakeContext,
+    pub(super) no_vars: BTreeMap<String, String>,
+    started_at: Timestamp,
+    port: Option<u16>,
+    port_trouble: Option<String>,
+    watching: Mutex<Vec<&'static str>>,
+    end: Notify,
+    log: Log,
+}
+
+impl Shared {
+    pub(super) fn request_end(&self) {
+        self.end.notify_one();
+    }
+
+    pub(super) fn status(&self) -> StatusDocument {
+        let (handoffs_waiting, changes_waiting) = self.capture.n_waiting();
+        let watching = self.watching.lock().unwrap_or_else(PoisonError::into_inner);
+        StatusDocument {
+            schema: status::SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            process_id: std::process::id(),
+            started_at: self.started_at.to_string(),
+            port: self.port,
+            port_trouble: self.port_trouble.clone(),
+            watching: watching.iter().map(|agent| (*agent).to_owned()).collect(),
+            handoffs_waiting,
+            changes_waiting,
+            counts: self.capture.tally().counts(),
+        }
+    }
+}
+
+/// Runs until it is asked to end.
+pub(crate) fn run_daemon(context: &Context) -> Result<(), CommandError> {
+    let _lock = take_lock(context)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(run_locked(context))
+}
+
+fn take_lock(context: &Context) -> Result<DaemonLock, CommandError> {
+    DaemonLock::acquire(context)?.map_err(|process| {
+        let process = process.map_or_else(String::new, |id| format!(" (process {id})"));
+        CommandError::new(ErrorKind::Io, format!("a daemon is already at work on {}{process}", context.home.display()))
+            .with_hint("`carryover daemon restart` puts a new one in its place")
+    })
+}
+
+async fn run_locked(context: &Context) -> Result<(), CommandError> {
+    let token = place::read_or_make_token(context, process_env::random_token)?;
+    let socket = bind_socket(context)?;
+    let (port, port_trouble) = bind_port(context).await;
+    let log = Log::open(context, Box::new(process_env::make_clock(context)))?;
+    let make_context = process_env::make_contexts(context);
+    let capture = Capture::start(CaptureOptions {
+        make_context: Arc::clone(&make_context),
+        show_command: crate::delivery::show_command,
+        agents: agents_in_use(context),
+    })?;
+    let shared = Arc::new(Shared {
+        capture: capture.handle(),
+        make_context,
+        no_vars: BTreeMap::new(),
+        started_at: context.env.now,
+        port: port.as_ref().and_then(|port| port.local_addr().ok()).map(|address| address.port()),
+        port_trouble,
+        watching: Mutex::new(Vec::new()),
+        end: Notify::new(),
+        log,
+    });
+    shared.log.write_line(&format!("started, process {}", std::process::id()));
+    if let Some(trouble) = &shared.port_trouble {
+        shared.log.write_line(trouble);
+    }
+    take_waiting_calls(context, &shared);
+    let watcher = start_watcher(context, Arc::clone(&shared))?;
+    let ender = Arc::clone(&shared);
+    let _signals = Signals::on_end(move || ender.request_end())?;
+    if let Some(socket) = socket {
+        tokio::spawn(serve(socket, routes::socket_routes().with_state(Arc::clone(&shared))));
+    }
+    if let Some(port) = port {
+        let guarded = axum::middleware::from_fn_with_state(token, guard::check_request);
+        tokio::spawn(serve(port, routes::common_routes().layer(guarded).with_state(Arc::clone(&shared))));
+    }
+    shared.end.notified().await;
+    watcher.stop();
+    drop(capture);
+    shared.log.write_line("ended");
+    fs_err::remove_file(place::socket_path(context)).ok();
+    Ok(())
+}
+
+/// The agents whose client or store is here: each gets its pointers.
+fn agents_in_use(context: &Context) -> Vec<&'static str> {
+    let is_here = |agent: &&dyn carryover_agents::Agent| !agent.stores(&context.env).is_empty();
+    list::covered_agents(context).into_iter().filter(|agent| is_here(agent)).map(|agent| agent.facts().id).collect()
+}
+
+#[cfg(unix)]
+fn bind_socket(context: &Context) -> Result<Option<tokio::net::UnixListener>, CommandError> {
+    let path = place::socket_path(context);
+    if let Some(folder) = path.parent() {
+        carryover_engine::own::private::create_folder(folder)?;
+    }
+    // The lock is ours, so whoever made it is gone.
+    if path.exists() {
+        fs_err::remove_file(&path)?;
+    }
+    let listener = std::os::unix::net::UnixListener::bind(&path)
+        .map_err(|error| CommandError::new(ErrorKind::Io, error).with_details([format!("{}", path.display())]))?;
+    fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    listener.set_nonblocking(true)?;
+    Ok(Some(tokio::net::UnixListener::from_std(listener)?))
+}
+
+#[cfg(not(unix))]
+fn bind_socket(_: &Context) -> Result<Option<tokio::net::TcpListener>, CommandError> {
+    Ok(None)
+}
+
+/// The port, or why there is none; everything of ours works without it.
+async fn bind_port(context: &Context) -> (Option<tokio::net::TcpListener>, Option<String>) {
+    let Some(port) = context.config.daemon.listening_port() else { return (None, None) };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    match tokio::net::TcpListener::bind(address).await {
+        Ok(listener) => (Some(listener), None),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let owner = match client::is_carryover_at(port) {
+                true => "a carryover of another home".to_owned(),
+                false => port_owner::find_port_owner(port).unwrap_or_else(|| "another program".to_owned()),
+            };
+            (
+                None,
+                Some(format!("port {port} is taken by {owner}: `carryover config set daemon.port N` chooses another")),
+            )
+        }
+        Err(error) => (None, Some(format!("port {port} cannot be opened: {error}"))),
+    }
+}
+
+/// Takes the calls that hooks left while nobody listened.
+fn take_waiting_calls(context: &Context, shared: &Shared) {
+    for spooled in take_spooled(context) {
+        let Some(agent) = hooked_agents().find(|facts| facts.id == spooled.agent) else { continue };
+        let payload = spooled.payload.as_bytes();
+        let no_vars = &shared.no_vars;
+        let call = HookCall { agent, event: &spooled.event, payload, vars: no_vars, ancestors: &[], cwd: &spooled.cwd };
+        if let Ok(event) = read_call(&call) {
+            shared.capture.note_event(event);
+        }
+    }
+}
+
+/// The watcher's thread, and how it is ended.
+struct RunningWatcher {
+    stop: carryover_engine::watch::StopHandle,
+    thread: thread::JoinHandle<()>,
+}
+
+impl RunningWatcher {
+    fn stop(self) {
+        self.stop.stop();
+        // A panic in it was the end of watching, and is in the log.
+        self.thread.join().ok();
+    }
+}
+
+fn start_watcher(context: &Context, shared: Arc<Shared>) -> io::Result<RunningWatcher> {
+    let interval = context.config.watch.interval.map_or(DEFAULT_INTERVAL, Duration::from_secs);
+    let options = Options {
+        agents: list::covered_agents(context),
+        interval,
+        debounce: DEBOUNCE,
+        state_in: None,
+        observer: Some(shared.capture.observer()),
+    };
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let context = context.clone();
+    let thread = thread::Builder::new().name("watcher".to_owned()).spawn(move || {
+        let clock = process_env::make_clock(&context);
+        let mut watcher = Watcher::open(&context, options, &clock);
+        sender.send(watcher.stop_handle()).ok();
+        let mut report = |event: Event| {
+            match event {
+                Event::Watching { agents } => {
+                    shared.log.write_line(&format!("watching {}", agents.join(", ")));
+                    *shared.watching.lock().unwrap_or_else(PoisonError::into_inner) = agents;
+                }
+                Event::Trouble { agent, message } => {
+                    shared.capture.tally().note_trouble(agent.unwrap_or("the watcher"), &message);
+                    shared.log.write_line(&message);
+                }
+                Event::Active(_) | Event::Limit(_) | Event::Ended { .. } => {}
+            }
+            ControlFlow::Continue(())
+        };
+        if let Err(error) = watcher.run(&mut report) {
+            shared.log.write_line(&error.to_string());
+        }
+    })?;
+    let stop = receiver.recv().map_err(io::Error::other)?;
+    Ok(RunningWatcher { stop, thread })
+}
