@@ -16,6 +16,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{HookEvent, HookKind, Os};
+use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
 use crate::ledger::LedgerError;
@@ -45,6 +46,26 @@ pub struct CaptureOptions {
     pub show_command: fn(&str, Os) -> String,
     /// The agents in use.
     pub agents: Vec<&'static str>,
+    /// Told what was done, for a log.
+    pub report: Arc<dyn Fn(CaptureNote) + Send + Sync>,
+}
+
+/// Something that was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaptureNote {
+    Published {
+        agent: &'static str,
+        session: SessionId,
+        project: Option<PathBuf>,
+    },
+    /// The ledger is up to date, with so many sessions.
+    Kept {
+        sessions: u64,
+    },
+    Trouble {
+        about: String,
+        message: String,
+    },
 }
 
 /// The work under way. It ends when this is dropped.
@@ -171,10 +192,23 @@ fn session_project(home: &Path, session: &ListedSession) -> Option<PathBuf> {
     session.found.project.as_deref().and_then(|folder| published_project(home, folder))
 }
 
+impl Desk {
+    fn report(&self, note: CaptureNote) {
+        (self.options.report)(note);
+    }
+
+    /// Counts a trouble, and tells it the first time.
+    fn report_trouble(&self, about: &str, message: &str) {
+        if self.tally.note_trouble(about, message) {
+            self.report(CaptureNote::Trouble { about: about.to_owned(), message: message.to_owned() });
+        }
+    }
+}
+
 /// Runs one piece of work; a panic in it costs that piece, and is told without its words.
-fn run_guarded(tally: &Tally, what: &'static str, work: impl FnOnce()) {
+fn run_guarded(desk: &Desk, what: &'static str, work: impl FnOnce()) {
     if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
-        tally.note_trouble(what, "a bug of carryover's");
+        desk.report_trouble(what, "a bug of carryover's");
     }
 }
 

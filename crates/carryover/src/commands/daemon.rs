@@ -54,7 +54,7 @@ pub(crate) fn cmd_daemon(ui: &mut Ui, context: &Context, args: &DaemonArgs) -> R
             } else {
                 ui.status(format_args!("running on {}; Ctrl-C ends it", context.home.display()))?;
             }
-            daemon::run_daemon(context)
+            daemon::run_daemon(context, !detached)
         }
         DaemonAction::Start => start_daemon(ui, context),
         DaemonAction::Stop => stop_daemon(ui, context).map(drop),

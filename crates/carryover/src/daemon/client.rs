@@ -34,7 +34,7 @@ pub(crate) fn query_status(context: &Context) -> Option<StatusDocument> {
 /// Whether a daemon keeps the ledger fresh, so that nobody else need look at the stores.
 pub(crate) fn is_keeping_ledger(context: &Context) -> bool {
     let status = place::is_running(context).then(|| query_status(context)).flatten();
-    status.is_some_and(|status| status.counts.last_kept_at.is_some() && status.changes_waiting <= 1)
+    status.is_some_and(|status| status.last_kept_at.is_some() && status.changes_waiting <= 1)
 }
 
 /// Tells the daemon that a hook was called.

@@ -9,6 +9,7 @@ use carryover_engine::context::Context;
 use carryover_engine::own::private;
 
 use super::place;
+use crate::ui::Ui;
 
 /// A log that has grown so long begins anew; the one before it is kept.
 const MAX_BYTES: u64 = 1 << 20;
@@ -21,17 +22,23 @@ const TAIL_BYTES: u64 = 256 << 10;
 pub(super) struct Log {
     file: Mutex<std::fs::File>,
     clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Somebody looks on in a terminal.
+    is_shown: bool,
 }
 
 impl Log {
-    pub(super) fn open(context: &Context, clock: Box<dyn Fn() -> Timestamp + Send + Sync>) -> io::Result<Self> {
+    pub(super) fn open(
+        context: &Context,
+        clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+        is_shown: bool,
+    ) -> io::Result<Self> {
         let path = place::log_path(context);
         if fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
             fs_err::rename(&path, path.with_extension("log.1"))?;
         }
         let mut file = private::open_file(&path)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Self { file: Mutex::new(file), clock })
+        Ok(Self { file: Mutex::new(file), clock, is_shown })
     }
 
     /// Writes a line. One that cannot be written is no reason to stop.
@@ -39,6 +46,9 @@ impl Log {
         let line = format!("{} {}\n", (self.clock)(), one_line(text, MAX_LINE_CHARS));
         if let Ok(mut file) = self.file.lock() {
             file.write_all(line.as_bytes()).ok();
+        }
+        if self.is_shown {
+            Ui::write_usage(&line).ok();
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use carryover_agents::{HookCall, hooked_agents, read_call};
 use carryover_core::time::Timestamp;
-use carryover_engine::capture::{Capture, CaptureHandle, CaptureOptions, MakeContext, take_spooled};
+use carryover_engine::capture::{Capture, CaptureHandle, CaptureNote, CaptureOptions, MakeContext, take_spooled};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list;
 use carryover_engine::watch::{DEFAULT_INTERVAL, Event, Options, Watcher};
@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use super::listener::serve;
 use super::log::Log;
 use super::place::{self, DaemonLock};
-use super::status::{self, StatusDocument};
+use super::status::StatusDocument;
 use super::{client, guard, port_owner, routes};
 use crate::error::{CommandError, ErrorKind};
 use crate::process_env;
@@ -38,7 +38,7 @@ pub(super) struct Shared {
     port_trouble: Option<String>,
     watching: Mutex<Vec<&'static str>>,
     end: Notify,
-    log: Log,
+    log: Arc<Log>,
 }
 
 impl Shared {
@@ -50,25 +50,22 @@ impl Shared {
         let (handoffs_waiting, changes_waiting) = self.capture.n_waiting();
         let watching = self.watching.lock().unwrap_or_else(PoisonError::into_inner);
         StatusDocument {
-            schema: status::SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            process_id: std::process::id(),
             started_at: self.started_at.to_string(),
             port: self.port,
             port_trouble: self.port_trouble.clone(),
             watching: watching.iter().map(|agent| (*agent).to_owned()).collect(),
             handoffs_waiting,
             changes_waiting,
-            counts: self.capture.tally().counts(),
+            ..StatusDocument::new(self.capture.tally().counts())
         }
     }
 }
 
 /// Runs until it is asked to end.
-pub(crate) fn run_daemon(context: &Context) -> Result<(), CommandError> {
+pub(crate) fn run_daemon(context: &Context, is_shown: bool) -> Result<(), CommandError> {
     let _lock = take_lock(context)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(run_locked(context))
+    runtime.block_on(run_locked(context, is_shown))
 }
 
 fn take_lock(context: &Context) -> Result<DaemonLock, CommandError> {
@@ -79,16 +76,17 @@ fn take_lock(context: &Context) -> Result<DaemonLock, CommandError> {
     })
 }
 
-async fn run_locked(context: &Context) -> Result<(), CommandError> {
+async fn run_locked(context: &Context, is_shown: bool) -> Result<(), CommandError> {
     let token = place::read_or_make_token(context, process_env::random_token)?;
     let socket = bind_socket(context)?;
     let (port, port_trouble) = bind_port(context).await;
-    let log = Log::open(context, Box::new(process_env::make_clock(context)))?;
+    let log = Arc::new(Log::open(context, Box::new(process_env::make_clock(context)), is_shown)?);
     let make_context = process_env::make_contexts(context);
     let capture = Capture::start(CaptureOptions {
         make_context: Arc::clone(&make_context),
         show_command: crate::delivery::show_command,
         agents: agents_in_use(context),
+        report: report_to(&log),
     })?;
     let shared = Arc::new(Shared {
         capture: capture.handle(),
@@ -122,6 +120,19 @@ async fn run_locked(context: &Context) -> Result<(), CommandError> {
     shared.log.write_line("ended");
     fs_err::remove_file(place::socket_path(context)).ok();
     Ok(())
+}
+
+/// Writes what was done into the log.
+fn report_to(log: &Arc<Log>) -> Arc<dyn Fn(CaptureNote) + Send + Sync> {
+    let log = Arc::clone(log);
+    Arc::new(move |note| match note {
+        CaptureNote::Published { agent, session, project } => {
+            let place = project.map_or_else(String::new, |project| format!(" in {}", project.display()));
+            log.write_line(&format!("published the handoff of {agent} {}{place}", session.0));
+        }
+        CaptureNote::Kept { sessions } => log.write_line(&format!("the ledger is up to date: {sessions} sessions")),
+        CaptureNote::Trouble { about, message } => log.write_line(&format!("trouble with {about}: {message}")),
+    })
 }
 
 /// The agents whose client or store is here: each gets its pointers.
@@ -221,8 +232,10 @@ fn start_watcher(context: &Context, shared: Arc<Shared>) -> io::Result<RunningWa
                     *shared.watching.lock().unwrap_or_else(PoisonError::into_inner) = agents;
                 }
                 Event::Trouble { agent, message } => {
-                    shared.capture.tally().note_trouble(agent.unwrap_or("the watcher"), &message);
-                    shared.log.write_line(&message);
+                    let about = agent.unwrap_or("the watcher");
+                    if shared.capture.tally().note_trouble(about, &message) {
+                        shared.log.write_line(&format!("trouble with {about}: {message}"));
+                    }
                 }
                 Event::Active(_) | Event::Limit(_) | Event::Ended { .. } => {}
             }

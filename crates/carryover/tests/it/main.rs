@@ -10,6 +10,8 @@ mod ignored;
 mod killed;
 mod nothing_runs;
 mod odd_entries;
+#[cfg(unix)]
+mod running;
 mod shared;
 mod stores;
 mod support;
@@ -17,11 +19,15 @@ mod tampered;
 mod test_captured;
 mod test_completions;
 mod test_config;
+#[cfg(unix)]
+mod test_daemon;
 mod test_demo;
 mod test_detect;
 mod test_doctor;
 mod test_drift;
 mod test_handoff;
+#[cfg(unix)]
+mod test_hook;
 mod test_info;
 mod test_ledger;
 mod test_list;

@@ -60,6 +60,14 @@ impl TestEnv {
         env
     }
 
+    /// Gives its daemon a port of its own, or none with 0: tests run side by side.
+    #[cfg(unix)]
+    pub(crate) fn set_daemon_port(&self, port: u16) {
+        self.write(".carryover/config.toml", &format!("[daemon]\nport = {port}\n"));
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        fs_err::set_permissions(self.home().join(".carryover"), private).unwrap();
+    }
+
     /// Sets a variable for every run.
     pub(crate) fn var(mut self, name: &str, value: &str) -> Self {
         self.vars.push((name.to_owned(), value.to_owned()));

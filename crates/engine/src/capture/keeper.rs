@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use carryover_agents::HookEvent;
 
-use super::{Desk, error_words, is_busy, run_guarded};
+use super::{CaptureNote, Desk, error_words, is_busy, run_guarded};
 use crate::context::Context;
 use crate::ledger::{HandoffRecord, HookRecord, Ledger, LedgerError, OpenedLedger};
 use crate::sessions::list::ListedSession;
@@ -41,7 +41,7 @@ impl Keeper {
         let desk = Arc::clone(&self.desk);
         while let Some((key, job)) = desk.keeping.next() {
             let is_sweep = matches!(job, KeeperJob::Sweep);
-            run_guarded(&desk.tally, "the ledger", || self.do_job(&key, job));
+            run_guarded(&desk, "the ledger", || self.do_job(&key, job));
             if is_sweep {
                 desk.keeping.add(SWEEP.to_owned(), KeeperJob::Sweep, Instant::now() + SWEEP_INTERVAL);
             }
@@ -64,7 +64,7 @@ impl Keeper {
         let mut jobs = vec![(key.to_owned(), job)];
         jobs.extend(self.desk.keeping.take_where(|_, job| !matches!(job, KeeperJob::Sweep)));
         if let Err(error) = self.keep_all(&context, &mut jobs) {
-            self.desk.tally.note_trouble("the ledger", &error_words(&error));
+            self.desk.report_trouble("the ledger", &error_words(&error));
             let retry_at = if is_busy(&error) { Instant::now() + LEAST_PAUSE } else { Instant::now() + RETRY_AFTER };
             for (key, job) in jobs {
                 self.desk.keeping.add(key, job, retry_at);
@@ -85,13 +85,15 @@ impl Keeper {
                     ledger.bring_up_to_date(context, &mut |_| ())?;
                 }
                 // A session that cannot be read is not worth the others.
-                Err(LedgerError::Agent(error)) => self.desk.tally.note_trouble("the ledger", &error_words(&error)),
+                Err(LedgerError::Agent(error)) => self.desk.report_trouble("the ledger", &error_words(&error)),
                 kept => kept?,
             }
             jobs.pop();
         }
         while !ledger.index_pending()?.is_done {}
-        self.desk.tally.note_kept(context.env.now, ledger.n_sessions()?, ledger.disk_bytes());
+        let sessions = ledger.n_sessions()?;
+        self.desk.tally.note_kept(context.env.now, sessions, ledger.disk_bytes());
+        self.desk.report(CaptureNote::Kept { sessions });
         Ok(())
     }
 
@@ -103,7 +105,7 @@ impl Keeper {
             KeeperJob::Sweep => {
                 let report = ledger.bring_up_to_date(context, &mut |_| ())?;
                 for (agent, error) in &report.failures {
-                    self.desk.tally.note_trouble(agent.facts().id, &error_words(error));
+                    self.desk.report_trouble(agent.facts().id, &error_words(error));
                 }
                 ledger.drop_expired(context).map(drop)
             }
@@ -119,7 +121,7 @@ impl Keeper {
     fn tell_set_aside(&self, opened: &OpenedLedger) {
         if let Some(path) = &opened.set_aside {
             let message = format!("could not be read: it was set aside as {}, and a new one begun", path.display());
-            self.desk.tally.note_trouble("the ledger", &message);
+            self.desk.report_trouble("the ledger", &message);
         }
     }
 }

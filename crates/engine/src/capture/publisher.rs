@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use carryover_agents::{HookEvent, agent_by_name};
 use carryover_core::transcript::SessionId;
 
-use super::{Desk, KEEPING_DELAY, KeeperJob, error_words, run_guarded, session_key, session_project};
+use super::{CaptureNote, Desk, KEEPING_DELAY, KeeperJob, error_words, run_guarded, session_key, session_project};
 use crate::context::Context;
 use crate::handoff::publish::{Publication, PublishError, PublishOptions, is_unpublished, publish_session};
 use crate::ledger::HandoffRecord;
@@ -53,7 +53,7 @@ impl Publisher {
     pub(super) fn run(&mut self) {
         let desk = Arc::clone(&self.desk);
         while let Some((key, job)) = desk.publishing.next() {
-            run_guarded(&desk.tally, "publishing", || self.do_job(key, job));
+            run_guarded(&desk, "publishing", || self.do_job(key, job));
         }
     }
 
@@ -90,11 +90,16 @@ impl Publisher {
         match publish_session(&context, session, &options) {
             Ok(Some(publication)) => {
                 self.desk.tally.count_publication(context.env.now);
+                self.desk.report(CaptureNote::Published {
+                    agent: session.agent.facts().id,
+                    session: session.found.id.clone(),
+                    project: publication.project.clone(),
+                });
                 self.keep_publication(&context, session, publication);
             }
             // Nothing is wanted there, or nothing is left to publish it in.
             Ok(None) | Err(PublishError::NoFolder) => {}
-            Err(error) => self.desk.tally.note_trouble(session.agent.facts().id, &error_words(&error)),
+            Err(error) => self.desk.report_trouble(session.agent.facts().id, &error_words(&error)),
         }
         let now = Instant::now();
         self.pauses.retain(|_, until| *until + FORGET_AFTER > now);

@@ -16,7 +16,7 @@ pub struct Tally {
 }
 
 /// The counts at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counts {
     pub events: u64,
     pub handoffs: u64,
@@ -62,18 +62,19 @@ impl Tally {
         (counts.ledger_sessions, counts.ledger_bytes) = (sessions, bytes);
     }
 
-    /// Remembers a trouble; the same again is counted.
-    pub fn note_trouble(&self, about: &str, message: &str) {
+    /// Remembers a trouble; the same again is counted. Whether it is a new one.
+    pub fn note_trouble(&self, about: &str, message: &str) -> bool {
         let mut counts = self.lock();
         let is_same = |trouble: &&mut Trouble| trouble.about == about && trouble.message == message;
         if let Some(known) = counts.troubles.iter_mut().find(is_same) {
             known.times += 1;
-            return;
+            return false;
         }
         counts.troubles.push_back(Trouble { about: about.to_owned(), message: message.to_owned(), times: 1 });
         if counts.troubles.len() > MAX_TROUBLES {
             counts.troubles.pop_front();
         }
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {

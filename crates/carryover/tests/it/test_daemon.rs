@@ -1,0 +1,170 @@
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use serde_json::{Value, json};
+
+use crate::running::Running;
+use crate::support::{TestEnv, append_record, check_schema};
+
+/// A home with two sessions whose daemon has a port of its own, or none.
+fn env(port: u16) -> TestEnv {
+    let env = TestEnv::with_sessions();
+    env.set_daemon_port(port);
+    env
+}
+
+/// The daemon, watching.
+pub(crate) fn start_daemon(env: &TestEnv) -> Running {
+    let daemon = Running::start(env, &["daemon", "run"]);
+    daemon.until("watching");
+    daemon
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The user says something in the first session.
+pub(crate) fn ask(env: &TestEnv, words: &str) {
+    let message = json!({ "role": "user", "content": words });
+    append_record(
+        env,
+        &json!({ "type": "user", "uuid": words, "parentUuid": null, "isSidechain": false, "message": message,
+            "timestamp": "2026-11-15T09:59:00.000Z", "sessionId": "d3a03cdd-c689-41e6-9587-86a6223f5251",
+            "cwd": env.project(), "version": "2.1.325" }),
+    );
+}
+
+pub(crate) fn handoff(env: &TestEnv) -> String {
+    fs_err::read_to_string(env.project().join(".carryover/handoff.md")).unwrap_or_default()
+}
+
+/// What the port answers to a request: the status line and the body.
+fn request(port: u16, head: &str, body: &[u8]) -> (String, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let length = body.len();
+    stream.write_all(format!("{head}connection: close\r\ncontent-length: {length}\r\n\r\n").as_bytes()).unwrap();
+    // Whoever refuses a body need not read it.
+    stream.write_all(body).ok();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.lines().next().unwrap().to_owned(), body.to_owned())
+}
+
+#[test]
+fn a_change_is_published_in_the_project_and_pointed_to() {
+    let env = env(0);
+    env.write("calc/.gitignore", "target\n");
+    let daemon = start_daemon(&env);
+    ask(&env, "Now divide by the fortieth prime");
+    daemon.until("published the handoff of claude-code");
+    assert!(handoff(&env).contains("> Now divide by the fortieth prime"), "{}", handoff(&env));
+    let agents = fs_err::read_to_string(env.project().join("AGENTS.md")).unwrap();
+    assert!(agents.contains("`.carryover/handoff.md`") && !agents.contains("prime"), "{agents}");
+    let own = fs_err::read_to_string(env.home().join(".carryover/handoff.md")).unwrap();
+    assert_eq!(own, handoff(&env));
+    daemon.until("the ledger is up to date");
+    assert!(daemon.signal("-TERM").0.success());
+}
+
+#[test]
+fn a_second_daemon_says_so_and_ends() {
+    let env = env(0);
+    let daemon = start_daemon(&env);
+    let second = env.run(&["daemon", "run"]);
+    assert_eq!(second.code, Some(3));
+    assert!(second.stderr.contains("a daemon is already at work on [HOME]/.carryover (process "), "{second}");
+    daemon.signal("-TERM");
+}
+
+#[test]
+fn it_starts_in_the_background_answers_and_stops() {
+    let env = env(0);
+    assert_eq!(env.run(&["daemon", "start"]).success().stderr, "the daemon runs\n");
+    assert_eq!(env.run(&["daemon", "start"]).success().stderr, "the daemon runs already\n");
+    let restarted = env.run(&["daemon", "restart"]).success().stderr;
+    assert_eq!(restarted, "the daemon has ended\nthe daemon runs\n");
+    assert!(env.run(&["daemon", "logs", "-n", "1000"]).success().stdout.contains("started, process"));
+    assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "the daemon has ended\n");
+    assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "no daemon runs\n");
+}
+
+#[test]
+fn the_port_answers_only_programs_of_this_machine_with_the_token() {
+    let port = free_port();
+    let env = env(port);
+    let daemon = start_daemon(&env);
+    let token = fs_err::read_to_string(env.home().join(".carryover/token")).unwrap();
+    let bearer = format!("authorization: Bearer {token}\r\n");
+    let get = |path: &str, headers: &str| request(port, &format!("GET {path} HTTP/1.1\r\n{headers}"), b"");
+    let local = format!("host: 127.0.0.1:{port}\r\n");
+    assert_eq!(get("/status", &local).0, "HTTP/1.1 401 Unauthorized");
+    assert_eq!(get("/status", &format!("host: evil.example\r\n{bearer}")).0, "HTTP/1.1 403 Forbidden");
+    assert_eq!(get("/status", &format!("{local}origin: http://localhost\r\n{bearer}")).0, "HTTP/1.1 403 Forbidden");
+    let (status, body) = get("/status", &format!("{local}{bearer}"));
+    assert_eq!(status, "HTTP/1.1 200 OK");
+    let document: Value = serde_json::from_str(&body).unwrap();
+    check_schema("daemon", &document);
+    assert_eq!(document["port"], port);
+
+    let post = |path: &str, body: &[u8]| request(port, &format!("POST {path} HTTP/1.1\r\n{local}{bearer}"), body);
+    assert_eq!(post("/hook/claude-code/Stop", &vec![b' '; (1 << 20) + 1]).0, "HTTP/1.1 413 Payload Too Large");
+    assert_eq!(post("/hook/nobody/Stop", b"{}").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(post("/hook/claude-code/Stop", b"[").0, "HTTP/1.1 400 Bad Request");
+    assert_eq!(post("/stop", b"").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(post("/hook/claude-code/Stop", b"{}").0, "HTTP/1.1 204 No Content");
+    let project = env.project().display().to_string();
+    assert_eq!(get(&format!("/handoff?project={project}"), &format!("{local}{bearer}")).0, "HTTP/1.1 404 Not Found");
+    ask(&env, "Publish me");
+    daemon.until("published");
+    let (_, text) = get(&format!("/handoff?project={project}"), &format!("{local}{bearer}"));
+    assert!(text.contains("> Publish me"), "{text}");
+    daemon.signal("-TERM");
+}
+
+#[test]
+fn a_program_that_has_the_port_is_named_and_everything_else_works() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let env = env(taken.local_addr().unwrap().port());
+    let daemon = Running::start(&env, &["daemon", "run"]);
+    daemon.until("is taken by it");
+    ask(&env, "Go on without it");
+    daemon.until("published");
+    daemon.signal("-TERM");
+}
+
+#[test]
+fn killed_under_load_it_goes_on_where_it_was() {
+    let env = env(0);
+    let mut daemon = start_daemon(&env);
+    for round in 0..3 {
+        for number in 0..40 {
+            ask(&env, &format!("Question {round} {number}"));
+        }
+        daemon.until("published");
+        daemon.child.kill().unwrap();
+        daemon.child.wait().unwrap();
+        daemon = start_daemon(&env);
+    }
+    ask(&env, "The last question of all");
+    daemon.until("published");
+    daemon.until("the ledger is up to date");
+    assert!(handoff(&env).contains("The last question of all"));
+    assert!(daemon.signal("-TERM").0.success());
+    let found = env.json("search", &["search", "question"]);
+    let found = found["total"].as_u64().unwrap_or_default();
+    assert_eq!(found, 121, "one for each time it was said");
+}
+
+#[test]
+fn a_ledger_that_cannot_be_read_is_set_aside_and_made_anew() {
+    let env = env(0);
+    env.write(".carryover/ledger.sqlite", "this is no database, but somebody's letter");
+    let daemon = start_daemon(&env);
+    daemon.until("the ledger is up to date: 2 sessions");
+    let log = env.run(&["daemon", "logs"]).success().stdout;
+    assert!(log.contains("trouble with the ledger: could not be read: it was set aside"), "{log}");
+    daemon.signal("-TERM");
+}
