@@ -1,4 +1,5 @@
-//! Codex's hooks, as the clients 0.130.0 and 0.166.0 have them. The client runs a hook only after its user has looked at it.
+//! Codex's hooks, as the client 0.166.0 has them; 0.130.0 runs none. The client runs a hook only after its user has looked
+//! at it.
 
 use std::path::Path;
 
@@ -138,10 +139,9 @@ mod tests {
     /// The hash that the client 0.166.0 kept for this very hook.
     #[test]
     fn the_hash_is_the_clients_own() {
-        let handler = json!({
-            "type": "command", "command": "/tmp/hk/hook.sh /tmp/hk/codex-0.166.0/calls SessionStart", "timeout": 10,
-        });
-        let expected = "sha256:378ab417c094ebcf49345d3c8d5fb1a808c2a1a86e25eb0c108883ab30f658ec";
+        let command = "/usr/bin/carryover hook codex SessionStart";
+        let handler = json!({ "type": "command", "command": command, "timeout": 10 });
+        let expected = "sha256:ff70c8a45cb84335c26c9c0563f67f2cee970ad1ace517d6d764bf3f24d5721f";
         assert_eq!(trust_hash("session_start", None, &handler), expected);
     }
 
