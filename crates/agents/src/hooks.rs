@@ -5,8 +5,10 @@
 
 mod caller;
 mod payload;
+#[cfg(test)]
+mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::SessionId;
 use serde_json::{Value, json};
@@ -101,6 +103,8 @@ pub struct HookSet {
     pub marks: &'static [CallerMark],
     /// A step that is left to the user, in one sentence.
     pub user_step: Option<&'static str>,
+    /// Whether that step is done for the hooks of ours in this file; not known where there are none.
+    pub is_trusted: Option<fn(hooks_file: &Path) -> Option<bool>>,
 }
 
 /// The events of a range of versions.
@@ -128,12 +132,14 @@ impl HookBinding {
     }
 
     /// For some cases of the event only.
+    #[must_use]
     pub const fn matching(mut self, matcher: &'static str) -> Self {
         self.matcher = Some(matcher);
         self
     }
 
     /// With time that the agent's own default would not give.
+    #[must_use]
     pub const fn within_seconds(mut self, seconds: u32) -> Self {
         self.timeout = Some(seconds);
         self
@@ -169,6 +175,11 @@ impl OwnHookFile<'_> {
     pub fn command(&self, agent: &str, event: &str) -> String {
         hook_command(self.program, agent, event)
     }
+
+    /// The source of a plugin, with our program in the place that is left for it.
+    pub fn fill_program(&self, source: &str) -> String {
+        source.replace(r#""{PROGRAM}""#, &json!(self.program).to_string())
+    }
 }
 
 /// The shape of an entry.
@@ -203,9 +214,10 @@ impl EntryShape {
 /// The command line that a hook runs. Agents give it to a shell.
 fn hook_command(program: &str, agent: &str, event: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:\\".contains(letter);
-    let program = match program.chars().all(is_plain) {
-        true => program.to_owned(),
-        false => format!("'{}'", program.replace('\'', r"'\''")),
+    let program = if program.chars().all(is_plain) {
+        program.to_owned()
+    } else {
+        format!("'{}'", program.replace('\'', r"'\''"))
     };
     format!("{program} hook {agent} {event}")
 }
@@ -231,7 +243,14 @@ impl Injection {
         let nested = json!({ "hookEventName": event, "additionalContext": text });
         match self {
             Self::HookOutput => Some(json!({ "hookSpecificOutput": nested }).to_string()),
-            Self::TopLevel => Some(json!({ "additionalContext": text, "hookSpecificOutput": nested }).to_string()),
+            Self::TopLevel => {
+                // The client that looks there writes the names of events with a capital.
+                let mut letters = event.chars();
+                let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+                let event: String = first.into_iter().chain(letters).collect();
+                let nested = json!({ "hookEventName": event, "additionalContext": text });
+                Some(json!({ "additionalContext": text, "hookSpecificOutput": nested }).to_string())
+            }
             Self::SnakeCase => Some(json!({ "additional_context": text }).to_string()),
             Self::Plain => Some(text.to_owned()),
             Self::Nothing => None,
@@ -261,82 +280,5 @@ impl HookSet {
     /// The binding of an event by the agent's name for it, in whichever version has it.
     pub fn binding(&self, event: &str) -> Option<&'static HookBinding> {
         self.tables.iter().rev().flat_map(|table| table.events).find(|binding| binding.event == event)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use super::*;
-    use crate::{agent_by_name, hooked_agents};
-
-    #[test]
-    fn tables_are_in_order_and_name_each_event_once() {
-        for facts in hooked_agents() {
-            let tables = facts.hooks.unwrap().tables;
-            assert!(!tables.is_empty() && tables.is_sorted_by_key(|table| table.since), "{}", facts.id);
-            for table in tables {
-                let names: BTreeSet<&str> = table.events.iter().map(|binding| binding.event).collect();
-                assert_eq!(names.len(), table.events.len(), "{}", facts.id);
-            }
-        }
-    }
-
-    #[test]
-    fn a_version_that_was_never_seen_gets_the_last_known_events() {
-        for facts in hooked_agents() {
-            let hooks = facts.hooks.unwrap();
-            let future = hooks.resolve(facts, Some(Version(9_999, 0, 0)));
-            let last = hooks.tables.last().unwrap().events;
-            assert_eq!((future.events.len(), future.newer_than.is_some()), (last.len(), true), "{}", facts.id);
-            assert_eq!(hooks.resolve(facts, None).newer_than, None, "{}", facts.id);
-        }
-    }
-
-    /// Reads a call as it comes from an agent that was started by a command line.
-    fn read(agent: &str, event: &str, payload: &Value, started_by: &[&str]) -> HookEvent {
-        let agent = hooked_agents().find(|facts| facts.id == agent).unwrap();
-        let words: Vec<String> = started_by.iter().map(|word| (*word).to_owned()).collect();
-        let payload = payload.to_string();
-        let call = HookCall {
-            agent,
-            event,
-            payload: payload.as_bytes(),
-            vars: &BTreeMap::new(),
-            ancestors: &[vec!["sh".to_owned(), "-c".to_owned()], words],
-            cwd: "/elsewhere".as_ref(),
-        };
-        read_call(&call).unwrap()
-    }
-
-    #[test]
-    fn a_start_tells_session_folder_reason_and_whether_somebody_is_there() {
-        let payload = json!({
-            "session_id": "s1", "transcript_path": "/t.jsonl", "cwd": "/p", "hook_event_name": "SessionStart",
-            "source": "startup",
-        });
-        let event = read("claude-code", "SessionStart", &payload, &["/usr/bin/claude"]);
-        let expected = HookEvent {
-            agent: agent_by_name("claude-code").unwrap().facts().id,
-            is_through_another: false,
-            kind: HookKind::SessionStart,
-            session: Some(SessionId("s1".to_owned())),
-            folder: Some("/p".into()),
-            transcript: Some("/t.jsonl".into()),
-            start: StartReason::New,
-            run_mode: RunMode::Interactive,
-            is_sub_agent: false,
-        };
-        assert_eq!(event, expected);
-        let headless = read("claude-code", "SessionStart", &payload, &["node", "/lib/claude.js", "-p", "do it"]);
-        assert_eq!(headless.run_mode, RunMode::Headless);
-        assert_eq!(read("claude-code", "Stop", &json!({}), &["vi"]).run_mode, RunMode::Unknown);
-    }
-
-    #[test]
-    fn a_program_with_odd_letters_in_its_path_is_quoted() {
-        assert_eq!(hook_command("/usr/bin/carryover", "a", "E"), "/usr/bin/carryover hook a E");
-        assert_eq!(hook_command("/home/o'n x/carryover", "a", "E"), r"'/home/o'\''n x/carryover' hook a E");
     }
 }

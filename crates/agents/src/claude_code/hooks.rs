@@ -52,8 +52,9 @@ pub(super) static HOOKS: HookSet = HookSet {
     unnamed_start: StartReason::Unknown,
     headless: HeadlessMarks {
         variable: Some(VariableMark { name: "CLAUDE_CODE_ENTRYPOINT", interactive: &["cli"] }),
-        arguments: &["-p", "--print"],
+        ..HeadlessMarks::arguments(&["-p", "--print"])
     },
     marks: &[],
     user_step: None,
+    is_trusted: None,
 };

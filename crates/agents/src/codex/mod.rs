@@ -8,6 +8,7 @@ mod config;
 mod dialect;
 mod discover;
 mod display;
+mod hooks;
 mod item;
 mod meta;
 mod native;
@@ -65,6 +66,7 @@ static FACTS: Facts = Facts {
     default_window: 258_400,
     resume_budget: 120_000,
     reading_advice: PORTIONS_READING_ADVICE,
+    hooks: Some(&hooks::HOOKS),
     ..Facts::USUAL
 };
 

@@ -8,6 +8,7 @@ mod dialect;
 mod discover;
 mod events;
 mod history;
+pub(crate) mod hooks;
 mod outcome;
 mod prompt;
 mod read;
@@ -52,6 +53,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gpt-5.4", tokens: 922_000 },
     ],
     windows_checked_on: "2026-11-15",
+    hooks: Some(&hooks::HOOKS),
     ..Facts::USUAL
 };
 

@@ -1,12 +1,42 @@
-//! Copilot in VS Code. Its sessions are not read; it takes a brief in its file of instructions.
+//! Copilot in VS Code. Its sessions are not read; it calls us by hooks and takes a brief in its file of instructions.
+
+mod hooks;
 
 use crate::target::EDITOR_BUDGET_TOKENS;
-use crate::{Editor, Facts, Placement};
+use crate::{Editor, Facts, Os, PathBase, PathRule, Placement};
 
 pub(crate) static EDITOR: Editor = Editor {
     facts: &FACTS,
     placement: Placement::Block { file: ".github/copilot-instructions.md", follows_pointers: false },
 };
 
-static FACTS: Facts =
-    Facts { id: "copilot-vscode", name: "Copilot in VS Code", resume_budget: EDITOR_BUDGET_TOKENS, ..Facts::USUAL };
+/// The editor's own folder for the extension: the editor alone says nothing of it.
+const EXTENSION_FOLDER: &str = "github.copilot-chat";
+
+static FACTS: Facts = Facts {
+    id: "copilot-vscode",
+    name: "Copilot in VS Code",
+    binaries: &["code"],
+    stores: &[
+        PathRule {
+            on: &[Os::MacOs],
+            base: PathBase::Home,
+            path: &["Library", "Application Support", "Code", "User", "globalStorage", EXTENSION_FOLDER],
+        },
+        PathRule {
+            on: &[Os::Linux],
+            base: PathBase::Home,
+            path: &[".config", "Code", "User", "globalStorage", EXTENSION_FOLDER],
+        },
+        PathRule {
+            on: &[Os::Windows],
+            base: PathBase::Variable("APPDATA"),
+            path: &["Code", "User", "globalStorage", EXTENSION_FOLDER],
+        },
+    ],
+    instruction_files: &[".github/copilot-instructions.md", "AGENTS.md"],
+    versions_seen: ("1.109.0", "1.131.0"),
+    resume_budget: EDITOR_BUDGET_TOKENS,
+    hooks: Some(&hooks::HOOKS),
+    ..Facts::USUAL
+};

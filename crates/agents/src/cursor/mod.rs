@@ -1,7 +1,9 @@
-//! Cursor. Its sessions are not read; it takes a brief as a rule of the project.
+//! Cursor. Its sessions are not read; it calls us by hooks and takes a brief as a rule of the project.
+
+mod hooks;
 
 use crate::target::EDITOR_BUDGET_TOKENS;
-use crate::{Editor, Facts, Placement};
+use crate::{Editor, Facts, Os, PathBase, PathRule, Placement};
 
 /// Front matter by which a rule holds for every request.
 const FRONT_MATTER: &str =
@@ -12,4 +14,24 @@ pub(crate) static EDITOR: Editor = Editor {
     placement: Placement::OwnFile { file: ".cursor/rules/resumed-session.mdc", front_matter: FRONT_MATTER },
 };
 
-static FACTS: Facts = Facts { id: "cursor", name: "Cursor", resume_budget: EDITOR_BUDGET_TOKENS, ..Facts::USUAL };
+static FACTS: Facts = Facts {
+    id: "cursor",
+    name: "Cursor",
+    binaries: &["cursor", "cursor-agent"],
+    stores: &[
+        PathRule {
+            on: &[Os::MacOs],
+            base: PathBase::Home,
+            path: &["Library", "Application Support", "Cursor", "User"],
+        },
+        PathRule { on: &[Os::Linux], base: PathBase::Home, path: &[".config", "Cursor", "User"] },
+        PathRule { on: &[Os::Windows], base: PathBase::Variable("APPDATA"), path: &["Cursor", "User"] },
+        // Where its command line client alone is installed.
+        PathRule { on: &[], base: PathBase::Home, path: &[".cursor", "chats"] },
+    ],
+    instruction_files: &["AGENTS.md"],
+    versions_seen: ("3.16.0", "3.17.8"),
+    resume_budget: EDITOR_BUDGET_TOKENS,
+    hooks: Some(&hooks::HOOKS),
+    ..Facts::USUAL
+};

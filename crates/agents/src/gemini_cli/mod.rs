@@ -8,6 +8,7 @@ mod boilerplate;
 mod dialect;
 mod discover;
 mod failure;
+mod hooks;
 mod message;
 mod native;
 mod project;
@@ -53,6 +54,7 @@ static FACTS: Facts = Facts {
     ],
     windows_checked_on: "2026-11-15",
     default_window: 1_048_576,
+    hooks: Some(&hooks::HOOKS),
     ..Facts::USUAL
 };
 

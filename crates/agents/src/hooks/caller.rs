@@ -10,6 +10,8 @@ use super::RunMode;
 pub enum CallerMark {
     /// What it sends has this key.
     PayloadKey(&'static str),
+    /// What it sends through the hook of this agent has this key, which that one does not send.
+    KeyThrough { agent: &'static str, key: &'static str },
     /// The path of the session's file has this in it.
     TranscriptPart(&'static str),
 }
@@ -20,6 +22,8 @@ pub struct HeadlessMarks {
     pub variable: Option<VariableMark>,
     /// Arguments of the agent's program that mean none.
     pub arguments: &'static [&'static str],
+    /// How it runs where nothing is found that tells.
+    pub otherwise: RunMode,
 }
 
 /// A variable that an agent sets for its hooks and that tells how it runs.
@@ -31,7 +35,15 @@ pub struct VariableMark {
 }
 
 impl HeadlessMarks {
-    pub const NONE: Self = Self { variable: None, arguments: &[] };
+    /// Nothing tells.
+    pub const NONE: Self = Self::arguments(&[]);
+
+    /// A window with a person before it.
+    pub const EDITOR: Self = Self { otherwise: RunMode::Interactive, ..Self::NONE };
+
+    pub const fn arguments(arguments: &'static [&'static str]) -> Self {
+        Self { variable: None, arguments, otherwise: RunMode::Unknown }
+    }
 
     /// Looks at the variables of the call and at the command lines of the processes above it, the nearest first.
     pub(super) fn run_mode(
@@ -40,15 +52,17 @@ impl HeadlessMarks {
         vars: &BTreeMap<String, String>,
         ancestors: &[Vec<String>],
     ) -> RunMode {
-        if let Some((mark, value)) = self.variable.and_then(|mark| Some((mark, vars.get(mark.name)?))) {
-            let is_interactive = mark.interactive.contains(&value.as_str());
-            return if is_interactive { RunMode::Interactive } else { RunMode::Headless };
-        }
-        let Some(arguments) = ancestors.iter().find_map(|words| arguments_of(binaries, words)) else {
-            return RunMode::Unknown;
-        };
         let is_mark = |word: &String| self.arguments.iter().any(|mark| is_argument(word, mark));
-        if arguments.iter().any(is_mark) { RunMode::Headless } else { RunMode::Interactive }
+        let arguments = ancestors.iter().find_map(|words| arguments_of(binaries, words));
+        let by_arguments = arguments.map(|arguments| !arguments.iter().any(is_mark));
+        let variable = self.variable.and_then(|mark| Some((mark, vars.get(mark.name)?)));
+        let by_variable = variable.map(|(mark, value)| mark.interactive.contains(&value.as_str()));
+        // Each may be wrong in one way only: a variable is inherited, and a command line may be overwritten.
+        match (by_arguments, by_variable) {
+            (Some(false), _) | (_, Some(false)) => RunMode::Headless,
+            (Some(true), _) | (_, Some(true)) => RunMode::Interactive,
+            (None, None) => self.otherwise,
+        }
     }
 }
 

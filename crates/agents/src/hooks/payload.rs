@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::SessionId;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
-use super::{CallerMark, HookEvent, HookKind, HookSet, StartReason};
+use super::{CallerMark, HookEvent, HookKind, HookSet, RunMode, StartReason};
 use crate::{Facts, hooked_agents};
 
 /// A call of a hook.
@@ -53,11 +53,15 @@ struct WirePayload {
     transcript_path_in_camel_case: Option<String>,
     tool_info: Option<WireToolInfo>,
     cwd: Option<String>,
-    workspace_roots: Vec<String>,
+    workspace_roots: Option<Vec<String>>,
     source: Option<String>,
     /// Set in sub-agents alone.
     agent_id: Option<String>,
-    is_background_agent: bool,
+    #[serde(rename = "agentId")]
+    agent_id_in_camel_case: Option<String>,
+    is_background_agent: Option<bool>,
+    /// Told by plugins of ours.
+    is_headless: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -79,9 +83,17 @@ impl WirePayload {
     }
 
     fn folder(&self) -> Option<PathBuf> {
-        let root = self.workspace_roots.first().cloned();
+        let root = self.workspace_roots.as_ref().and_then(|roots| roots.first().cloned());
         let inner = self.tool_info.as_ref().and_then(|info| info.cwd.clone());
         first_text([&self.cwd, &root, &inner]).map(PathBuf::from)
+    }
+
+    fn is_sub_agent(&self) -> bool {
+        first_text([&self.agent_id, &self.agent_id_in_camel_case]).is_some() || self.is_background_agent == Some(true)
+    }
+
+    fn run_mode(&self) -> Option<RunMode> {
+        self.is_headless.map(|is_headless| if is_headless { RunMode::Headless } else { RunMode::Interactive })
     }
 }
 
@@ -98,7 +110,7 @@ pub fn read_call(call: &HookCall<'_>) -> Result<HookEvent, HookError> {
     let not_json = |source| HookError::NotJson { agent: called.id, source };
     // An agent that sends nothing tells all the same that something happened.
     let bytes = if call.payload.trim_ascii().is_empty() { b"{}" } else { call.payload };
-    let keys: BTreeMap<String, IgnoredAny> = serde_json::from_slice(bytes).map_err(not_json)?;
+    let keys: BTreeMap<String, &RawValue> = serde_json::from_slice(bytes).map_err(not_json)?;
     let payload: WirePayload = serde_json::from_slice(bytes).map_err(not_json)?;
     let transcript = payload.transcript();
     let (owner, hooks) = find_owner(called, hooks, &keys, transcript.as_deref());
@@ -110,8 +122,10 @@ pub fn read_call(call: &HookCall<'_>) -> Result<HookEvent, HookError> {
         folder: payload.folder().or_else(|| Some(call.cwd.to_owned())),
         transcript,
         start: start_reason(hooks, binding.kind, payload.source.as_deref()),
-        run_mode: hooks.headless.run_mode(owner.binaries, call.vars, call.ancestors),
-        is_sub_agent: payload.agent_id.is_some() || payload.is_background_agent,
+        run_mode: payload
+            .run_mode()
+            .unwrap_or_else(|| hooks.headless.run_mode(owner.binaries, call.vars, call.ancestors)),
+        is_sub_agent: payload.is_sub_agent(),
     })
 }
 
@@ -119,11 +133,12 @@ pub fn read_call(call: &HookCall<'_>) -> Result<HookEvent, HookError> {
 fn find_owner(
     called: &'static Facts,
     hooks: &'static HookSet,
-    keys: &BTreeMap<String, IgnoredAny>,
+    keys: &BTreeMap<String, &RawValue>,
     transcript: Option<&Path>,
 ) -> (&'static Facts, &'static HookSet) {
     let is_marked = |mark: &CallerMark| match mark {
         CallerMark::PayloadKey(key) => keys.contains_key(*key),
+        CallerMark::KeyThrough { agent, key } => called.id == *agent && keys.contains_key(*key),
         CallerMark::TranscriptPart(part) => transcript.is_some_and(|path| path.to_string_lossy().contains(part)),
     };
     let others = hooked_agents().filter(|facts| facts.id != called.id);

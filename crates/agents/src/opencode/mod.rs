@@ -11,6 +11,7 @@ mod discover;
 mod export;
 mod failure;
 mod folder_storage;
+mod hooks;
 mod id_generator;
 mod message_state;
 mod model;
@@ -59,6 +60,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
     ],
     windows_checked_on: "2026-11-15",
+    hooks: Some(&hooks::HOOKS),
     ..Facts::USUAL
 };
 

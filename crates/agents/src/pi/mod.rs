@@ -6,6 +6,7 @@
 mod dialect;
 mod discover;
 mod edits;
+mod hooks;
 mod outcome;
 mod questions;
 mod read;
@@ -81,6 +82,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "o4-mini", tokens: 200_000 },
     ],
     windows_checked_on: "2026-11-15",
+    hooks: Some(&hooks::HOOKS),
     ..Facts::USUAL
 };
 

@@ -6,6 +6,7 @@
 mod answer;
 mod dialect;
 mod discover;
+mod hooks;
 mod outcome;
 mod parts;
 mod prompt;
@@ -82,6 +83,7 @@ static FACTS: Facts = Facts {
     windows: WINDOWS,
     windows_checked_on: "2026-11-15",
     default_window: 200_000,
+    hooks: Some(&hooks::HOOKS),
     ..Facts::USUAL
 };
 
