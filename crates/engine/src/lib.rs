@@ -8,6 +8,7 @@ pub mod client;
 pub mod context;
 pub mod doctor;
 pub mod handoff;
+pub mod install;
 pub mod ledger;
 pub mod own;
 pub mod sessions;

@@ -48,6 +48,7 @@ const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathR
         default_window: 100_000,
         resume_budget: 32_000,
         reading_advice: "",
+        ..Facts::USUAL
     }
 }
 
