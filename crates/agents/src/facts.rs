@@ -109,6 +109,22 @@ pub struct Facts {
     pub reading_advice: &'static str,
     /// How it calls us, where it has hooks.
     pub hooks: Option<&'static HookSet>,
+    /// The list of files that it reads at every start, where it has one and no hooks.
+    pub read_list: Option<&'static ReadList>,
+}
+
+/// A list of files in an agent's settings (YAML), each of which it reads at the start of every session.
+#[derive(Debug)]
+pub struct ReadList {
+    pub file: &'static [PathRule],
+    pub key: &'static str,
+}
+
+impl ReadList {
+    /// The file that holds the list, in these surroundings.
+    pub fn file_path(&self, env: &Env) -> Option<PathBuf> {
+        candidate_paths(self.file, env).into_iter().next()
+    }
 }
 
 /// Tokens of a resume prompt where the agent that will read it is not known: the smallest windows in use, less what
@@ -144,6 +160,7 @@ impl Facts {
         resume_budget: UNKNOWN_RESUME_BUDGET,
         reading_advice: USUAL_READING_ADVICE,
         hooks: None,
+        read_list: None,
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.

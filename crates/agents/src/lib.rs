@@ -39,7 +39,7 @@ pub use agent::{
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{
-    Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm, SessionPattern,
+    Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ReadList, ResumeForm, SessionPattern,
     UNKNOWN_RESUME_BUDGET, USUAL_READING_ADVICE, matches_pattern,
 };
 pub use hooks::{
@@ -76,10 +76,15 @@ pub fn agent_by_name(name: &str) -> Option<&'static dyn Agent> {
     })
 }
 
+/// The facts of everybody, agents first.
+pub fn all_facts() -> impl Iterator<Item = &'static Facts> {
+    let agents = AGENTS.iter().map(|agent| agent.facts());
+    agents.chain(EDITORS.iter().map(|editor| editor.facts))
+}
+
 /// Everybody who calls us by hooks, agents first.
 pub fn hooked_agents() -> impl Iterator<Item = &'static Facts> {
-    let agents = AGENTS.iter().map(|agent| agent.facts());
-    agents.chain(EDITORS.iter().map(|editor| editor.facts)).filter(|facts| facts.hooks.is_some())
+    all_facts().filter(|facts| facts.hooks.is_some())
 }
 
 #[cfg(test)]

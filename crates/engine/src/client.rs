@@ -27,7 +27,11 @@ pub struct Client {
 /// Looks for an agent's client on the search path; versions come from package manifests, else from one probe with a
 /// throw-away home, cached.
 pub fn find_installed(context: &Context, agent: &dyn Agent) -> Option<Client> {
-    let facts = agent.facts();
+    find_installed_client(context, agent.facts())
+}
+
+/// The same for whoever is known by facts alone.
+pub fn find_installed_client(context: &Context, facts: &Facts) -> Option<Client> {
     let program = find_agent_program(context, facts)?;
     let version = manifest_version(&program, facts).or_else(|| cached_probe(context, &program));
     Some(Client { program, version })

@@ -36,8 +36,8 @@ use crate::agent::is_plain_name;
 use crate::formats::file::{MAX_SETTINGS_BYTES, read_text};
 use crate::settings::read_json;
 use crate::{
-    Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, SettingsView, Source,
-    Store, Writer,
+    Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ReadList, ResumeCommand, ResumeForm, SettingsView,
+    Source, Store, Writer,
 };
 
 /// Aider, 0.86.
@@ -67,6 +67,10 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gemini", tokens: 1_000_000 },
         ModelWindow { prefix: "deepseek", tokens: 128_000 },
     ],
+    read_list: Some(&ReadList {
+        file: &[PathRule { on: &[], base: PathBase::Home, path: &[".aider.conf.yml"] }],
+        key: "read",
+    }),
     windows_checked_on: "2026-11-15",
     ..Facts::USUAL
 };

@@ -28,7 +28,7 @@ pub(super) fn undo_fake(context: &Context, id: Option<&str>, force: bool) -> Res
 }
 
 /// Every path below a folder, with the bytes of files.
-pub(super) type FileTree = BTreeMap<PathBuf, Option<Vec<u8>>>;
+pub(crate) type FileTree = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 impl World {
     pub(crate) fn new() -> Self {
@@ -51,7 +51,7 @@ impl World {
 
     /// A world in which the clients of some agents are installed, with manifests that tell their versions: none of
     /// them is ever started.
-    pub(super) fn with_clients(agents: &[&dyn Agent]) -> Self {
+    pub(crate) fn with_clients(agents: &[&dyn Agent]) -> Self {
         let mut world = Self::new();
         let mut folders = Vec::new();
         for agent in agents {
@@ -74,11 +74,11 @@ impl World {
         fs_err::remove_dir_all(self.path(&format!("bin/{}", agent.facts().id))).unwrap();
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         fs_err::canonicalize(self.folder.path()).unwrap().join(name)
     }
 
-    pub(super) fn write_file(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write_file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         files::write_private(&path, text.as_bytes()).unwrap();
         path
@@ -134,7 +134,7 @@ impl World {
     }
 
     /// All that is outside of our own folder.
-    pub(super) fn read_tree(&self) -> FileTree {
+    pub(crate) fn read_tree(&self) -> FileTree {
         let mut tree = FileTree::new();
         collect_tree(&self.path("home"), &mut tree);
         collect_tree(&self.path("project"), &mut tree);
