@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Env, HookSet, Os, ResumeCommand};
+use crate::{Cleanup, Env, HookSet, Os, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +109,8 @@ pub struct Facts {
     pub reading_advice: &'static str,
     /// How it calls us, where it has hooks.
     pub hooks: Option<&'static HookSet>,
+    /// How it deletes sessions by itself, where it does.
+    pub cleanup: Option<Cleanup>,
 }
 
 /// Tokens of a resume prompt where the agent that will read it is not known: the smallest windows in use, less what
@@ -144,6 +146,7 @@ impl Facts {
         resume_budget: UNKNOWN_RESUME_BUDGET,
         reading_advice: USUAL_READING_ADVICE,
         hooks: None,
+        cleanup: None,
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.
