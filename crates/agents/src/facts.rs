@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Env, HookSet, Os, ResumeCommand};
+use crate::{Cleanup, Env, HookSet, Os, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +109,8 @@ pub struct Facts {
     pub reading_advice: &'static str,
     /// How it calls us, where it has hooks.
     pub hooks: Option<&'static HookSet>,
+    /// How it deletes sessions by itself, where it does.
+    pub cleanup: Option<Cleanup>,
     /// The list of files that it reads at every start, where it has one and no hooks.
     pub read_list: Option<&'static ReadList>,
 }
@@ -161,6 +163,7 @@ impl Facts {
         reading_advice: USUAL_READING_ADVICE,
         hooks: None,
         read_list: None,
+        cleanup: None,
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.

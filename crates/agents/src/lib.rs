@@ -7,6 +7,7 @@ mod agent;
 mod aider;
 pub mod captured;
 mod claude_code;
+mod cleanup;
 mod codex;
 mod copilot_cli;
 mod copilot_vscode;
@@ -36,6 +37,7 @@ pub use agent::{
     Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundCallback, FoundSession, Liveness, Reader,
     Sink, Source, Store, Writer,
 };
+pub use cleanup::{AgeClock, Cleanup};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{

@@ -16,7 +16,13 @@ use crate::ui::Ui;
 /// Waiting for so long is not worth a word.
 const QUIET_TIME: Duration = Duration::from_secs(1);
 
-/// Opens the ledger and takes in what is new, where it is switched on and nobody else is at it.
+/// Whether a daemon keeps the ledger fresh all the time, so that no command has to. The daemon is who answers this: it
+/// holds `daemon.json` in our own folder while it runs.
+fn is_kept_fresh(_context: &Context) -> bool {
+    false
+}
+
+/// Opens the ledger and takes in what is new, where it is switched on and nobody else does that.
 pub(crate) fn open_updated(ui: &mut Ui, context: &Context) -> Result<Ledger, CommandError> {
     if !context.config.ledger.is_enabled() {
         let hint = "`carryover config set ledger.enabled true` switches it on";
@@ -24,6 +30,11 @@ pub(crate) fn open_updated(ui: &mut Ui, context: &Context) -> Result<Ledger, Com
         let off = || CommandError::new(ErrorKind::NotFound, "the ledger is switched off").with_hint(hint);
         let ledger = there.ok_or_else(off)?;
         ui.warning("the ledger is switched off: what is new is not in it")?;
+        return Ok(ledger);
+    }
+    if is_kept_fresh(context)
+        && let Some(ledger) = Ledger::open_for_reading(context)?
+    {
         return Ok(ledger);
     }
     if let Some(opened) = Ledger::try_open(context)? {

@@ -4,6 +4,7 @@
 //! the words (`index`). One process writes at a time; everybody may read. What is forgotten is gone from the disk.
 
 mod archive;
+mod at_risk;
 mod entry_text;
 pub mod forget;
 mod handoffs;
@@ -32,6 +33,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::context::Context;
 use crate::own::files;
 
+pub use at_risk::{AtRisk, at_risk};
 pub use handoffs::HandoffRecord;
 pub use hook_log::HookRecord;
 pub use index::IndexedCount;

@@ -34,7 +34,8 @@ use carryover_core::transcript::Permission;
 
 use crate::settings::first_setting;
 use crate::{
-    Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm, SettingsView, Writer,
+    AgeClock, Agent, Cleanup, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm,
+    SettingsView, Writer,
 };
 
 /// Claude Code, 1.0 to 2.1.
@@ -74,6 +75,14 @@ static FACTS: Facts = Facts {
     resume_budget: 120_000,
     reading_advice: PORTIONS_READING_ADVICE,
     hooks: Some(&hooks::HOOKS),
+    // Seen on 2.1: a file of 31 days is gone seconds after the start, whatever the times inside.
+    cleanup: Some(Cleanup {
+        settings: "settings.json",
+        age: "/cleanupPeriodDays",
+        switch: None,
+        default_days: 30,
+        clock: AgeClock::FileTime,
+    }),
     ..Facts::USUAL
 };
 

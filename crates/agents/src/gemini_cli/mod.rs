@@ -26,7 +26,9 @@ mod write;
 mod write_tests;
 
 use crate::settings::first_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
+use crate::{
+    AgeClock, Agent, Cleanup, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer,
+};
 
 /// Gemini CLI, 0.61.
 pub(crate) struct GeminiCli;
@@ -55,6 +57,13 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     default_window: 1_048_576,
     hooks: Some(&hooks::HOOKS),
+    cleanup: Some(Cleanup {
+        settings: "settings.json",
+        age: "/general/sessionRetention/maxAge",
+        switch: Some("/general/sessionRetention/enabled"),
+        default_days: 30,
+        clock: AgeClock::LastUse,
+    }),
     ..Facts::USUAL
 };
 

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use crate::args::{Cli, Globals};
 use crate::error::{CommandError, ErrorKind};
-use crate::picker::{self, PickerOptions, PickerOutcome};
+use crate::picker::{self, LedgerText, PickerOptions, PickerOutcome};
 use crate::process_env;
 use crate::ui::{self, Ui};
 
@@ -23,7 +23,7 @@ pub(super) fn cmd_front(ui: &mut Ui, globals: Globals, print: bool) -> Result<()
         // Who picks a session wants to go on with it, unless the settings say otherwise.
         launch: !print && context.config.resume.launch != Some(false),
         on_stderr,
-        full_text: None,
+        full_text: Some(Box::new(LedgerText::new(&context))),
     };
     match outcome_words(&picker::pick(&context, options)?) {
         Some(words) => run_words(ui, globals, &words),

@@ -9,6 +9,7 @@ pub(crate) mod cells;
 mod filter;
 mod keys;
 mod layout;
+mod ledger_text;
 mod lister;
 mod model;
 mod palette;
@@ -37,6 +38,7 @@ use state::{Setup, State};
 use update::{Effect, Event, update};
 use worker::Worker;
 
+pub(crate) use ledger_text::LedgerText;
 pub(crate) use model::{PickerOutcome, RowKey};
 pub use probe::PickerProbe;
 

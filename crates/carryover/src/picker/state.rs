@@ -63,6 +63,8 @@ pub(crate) struct State {
     finder: Filter,
     /// Sessions in whose text the words of the filter were found.
     in_text: BTreeSet<RowKey>,
+    /// Indexes of those of them that nothing else makes fit.
+    only_in_text: BTreeSet<usize>,
     /// Indexes of the rows that fit the filter, and how many of them are of this project.
     shown: Vec<usize>,
     shown_here: usize,
@@ -96,6 +98,7 @@ impl State {
             filter: String::new(),
             finder: Filter::default(),
             in_text: BTreeSet::new(),
+            only_in_text: BTreeSet::new(),
             shown: Vec::new(),
             shown_here: 0,
             selected: 0,
@@ -150,6 +153,11 @@ impl State {
 
     pub(crate) fn find_row(&self, key: &RowKey) -> Option<&Row> {
         self.places.get(key).map(|place| &self.rows[*place])
+    }
+
+    /// Whether a row fits by what was said in the session, and by nothing that is seen of it.
+    pub(crate) fn is_found_in_text(&self, row: &Row) -> bool {
+        self.places.get(&row.key).is_some_and(|place| self.only_in_text.contains(place))
     }
 
     pub(crate) fn preview_of(&self, key: &RowKey) -> Option<&Answer<Preview>> {
@@ -234,17 +242,21 @@ impl State {
 
     /// Finds the rows that fit.
     fn select_fitting(&mut self) {
+        self.only_in_text.clear();
         if self.filter.trim().is_empty() {
             self.shown = (0..self.rows.len()).collect();
         } else {
             let mut fitting = self.finder.find_rows(&self.filter, &self.rows);
             if !self.in_text.is_empty() {
                 let found: BTreeSet<usize> = fitting.iter().map(|(row, _)| *row).collect();
-                let in_text = self.in_text.iter().filter_map(|key| self.places.get(key));
-                fitting.extend(in_text.filter(|row| !found.contains(row)).map(|row| (*row, 0)));
+                let in_text = self.in_text.iter().filter_map(|key| self.places.get(key).copied());
+                self.only_in_text = in_text.filter(|row| !found.contains(row)).collect();
+                fitting.extend(self.only_in_text.iter().map(|row| (*row, 0)));
             }
-            // Rows are newest first, and so are those that fit equally well.
-            fitting.sort_by_key(|(row, score)| (!self.rows[*row].is_here, std::cmp::Reverse(*score), *row));
+            // Rows are newest first, and so are those that fit equally well; what is seen to fit stands before what is not.
+            fitting.sort_by_key(|(row, score)| {
+                (!self.rows[*row].is_here, self.only_in_text.contains(row), std::cmp::Reverse(*score), *row)
+            });
             self.shown = fitting.into_iter().map(|(row, _)| row).collect();
         }
         self.shown_here = self.shown.iter().filter(|row| self.rows[**row].is_here).count();

@@ -7,12 +7,12 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 use rusqlite::{TransactionBehavior, params};
 
+use super::sync::DAY_MS;
 use super::{Ledger, LedgerError, tombstone};
 use crate::sessions::project::ProjectMatcher;
 
 /// Events that are older than this are dropped with the next one.
 const KEPT_DAYS: i64 = 30;
-const DAY_MS: i64 = 86_400_000;
 
 /// An event as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -125,6 +125,17 @@ impl Ledger {
     }
 }
 
+/// Whether a session is kept as it is now.
+pub(super) fn is_taken_in(
+    connection: &Connection,
+    agent: &dyn Agent,
+    found: &FoundSession,
+) -> Result<bool, LedgerError> {
+    let stamp = SourceStamp::new(found)?;
+    let known = find_known(connection, agent, found)?;
+    Ok(known.is_some_and(|known| stamp.is_settled(known.stamp.as_deref(), found)))
+}
+
 fn find_known(connection: &Connection, agent: &dyn Agent, found: &FoundSession) -> rusqlite::Result<Option<Known>> {
     let sql = "SELECT id, stamp, bookmark, gone_at, path, key FROM session WHERE agent = ?1 AND session = ?2";
     let row = connection.prepare_cached(sql)?.query_row(params![agent.facts().id, found.id.0], |row| {

@@ -1,6 +1,6 @@
 //! Finding what was said: all words must be in one entry, the last may be a beginning.
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
@@ -165,6 +165,39 @@ impl Ledger {
         results.n_sessions = by_session.len();
         results.sessions = kept;
         Ok(results)
+    }
+
+    /// The sessions that have the words in an entry, by agent and id, the best first. Nothing is shown of the entries, so
+    /// they are read only where the index alone cannot tell.
+    pub fn sessions_with_words(&self, words: &str, limit: usize) -> Result<Vec<(String, String)>, LedgerError> {
+        let query = Query::parse(words);
+        if query.terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let request = SearchRequest { words: words.to_owned(), limit, ..SearchRequest::default() };
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        let mut name = self.connection.prepare_cached("SELECT agent, session FROM session WHERE id = ?1")?;
+        for candidate in self.find_candidates(&query, &request)? {
+            if found.len() >= limit {
+                break;
+            }
+            if seen.contains(&candidate.session) || !self.holds_runs(&query, candidate.row)? {
+                continue;
+            }
+            seen.insert(candidate.session);
+            found.push(name.query_row([candidate.session], |row| Ok((row.get(0)?, row.get(1)?)))?);
+        }
+        Ok(found)
+    }
+
+    /// Whether the entry has the runs of the query, of which the index knows pairs only.
+    fn holds_runs(&self, query: &Query, row: i64) -> Result<bool, LedgerError> {
+        if query.runs.is_empty() {
+            return Ok(true);
+        }
+        let text = self.read_text(row)?;
+        Ok(query.unspaced_runs().all(|run| text.contains(run)))
     }
 
     fn add_candidate(

@@ -15,7 +15,7 @@ use super::{Ingested, Ledger, LedgerError};
 use crate::context::Context;
 use crate::sessions::list::{Failure, Filter, Listing, list_among};
 
-const DAY_MS: i64 = 86_400_000;
+pub(super) const DAY_MS: i64 = 86_400_000;
 
 /// What bringing it up to date came to.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{AGENTS, Agent};
+use carryover_agents::{AGENTS, AgeClock, Agent};
 use carryover_core::live::{self, LiveItem};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::text_of;
@@ -16,7 +16,9 @@ use crate::ledger::forget::Forget;
 use crate::ledger::restore::{RestoreError, Restored, restore_among};
 use crate::ledger::search::{SearchRequest, SearchResults};
 use crate::ledger::sync::SyncReport;
-use crate::ledger::{Ingested, KeptSession, Ledger, LookupError, file_path, gone_sessions};
+use crate::ledger::{Ingested, KeptSession, Ledger, LookupError, at_risk, file_path, gone_sessions};
+use crate::own::files::Stamp;
+use crate::sessions::list::{Filter, list_among};
 use crate::sessions::read;
 use crate::sessions::select::{Query, select_session};
 use crate::write::undo::undo_resume;
@@ -417,4 +419,32 @@ fn one_session_that_changed_is_taken_in_from_where_it_was_read_to() {
     open_ledger(&world).forget(&world.context, &Forget::Session(Box::new(kept))).unwrap();
     world.context.config.ledger.retention = None;
     assert_eq!(take_in(&world), Ingested::Forgotten);
+}
+
+#[test]
+fn a_session_that_its_client_deletes_soon_is_at_risk_until_the_ledger_has_it() {
+    const DAY_MS: i64 = 86_400_000;
+    for (lab, agent) in LABS.iter().zip(AGENTS).filter(|(_, agent)| agent.facts().cleanup.is_some()) {
+        let (mut world, path) = world_with_sample(lab, *agent);
+        let days = i64::try_from(agent.facts().cleanup.unwrap().default_days).unwrap();
+        let used_at = match agent.facts().cleanup.unwrap().clock {
+            AgeClock::FileTime => Timestamp::from_millis(Stamp::from_path(&path).unwrap().mtime_ms),
+            AgeClock::LastUse => {
+                list_among(AGENTS, &world.context, &Filter::default()).sessions[0].found.updated_at.unwrap()
+            }
+        };
+        let mut count_after = |days: i64| {
+            world.context.env.now = used_at.plus_millis(days * DAY_MS);
+            at_risk(&world.context).unwrap().len()
+        };
+        assert_eq!((count_after(days - 8), count_after(days - 6), count_after(days + 1)), (0, 1, 1), "{}", lab.id);
+        update(&world, AGENTS);
+        assert_eq!(at_risk(&world.context).unwrap(), [], "{}", lab.id);
+        let settings = world.path("home").join(lab.sample.root).join("settings.json");
+        fs_err::remove_file(file_path(&world.context)).unwrap();
+        assert_eq!(at_risk(&world.context).unwrap().len(), 1, "{}", lab.id);
+        let longer = r#"{"cleanupPeriodDays":99,"general":{"sessionRetention":{"maxAge":"99d"}}}"#;
+        fs_err::write(settings, longer).unwrap();
+        assert_eq!(at_risk(&world.context).unwrap(), [], "{}", lab.id);
+    }
 }

@@ -61,6 +61,24 @@ fn words_are_found_however_they_are_written() {
 }
 
 #[test]
+fn sessions_are_found_by_words_without_what_stands_around_them() {
+    let world = ledger_with(&["the giraffe", "修复登录问题", "登录 录问"]);
+    let ledger = Ledger::open_for_reading(&world.context).unwrap().unwrap();
+    for (words, expected) in [
+        ("giraf", &["aaaa0000"][..]),
+        ("登录问", &["aaaa0001"]),
+        ("登录", &["aaaa0001", "aaaa0002"]),
+        ("x", &[]),
+        ("", &[]),
+    ] {
+        let mut found: Vec<String> =
+            ledger.sessions_with_words(words, 10).unwrap().into_iter().map(|(_, id)| id).collect();
+        found.sort();
+        assert_eq!(found, expected, "{words}");
+    }
+}
+
+#[test]
 fn three_neighbours_are_more_than_two_pairs() {
     let world = ledger_with(&["登录 and 录音", "登录音"]);
     assert_eq!(count_found(&world, "登录音"), 1);

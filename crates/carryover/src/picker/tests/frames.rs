@@ -48,6 +48,15 @@ fn a_small_terminal_shows_the_list_alone() {
 }
 
 #[test]
+fn what_only_the_text_of_a_session_has_stands_behind_what_is_seen_and_is_marked() {
+    let mut state = state(80, 14);
+    type_text(&mut state, "parser");
+    let sessions = vec![key("claude-code", "0000aaaa-0001"), key("pi", "0000bbbb-0003"), key("pi", "0000bbbb-0004")];
+    update(&mut state, Event::FoundInText { words: "parser".to_owned(), sessions });
+    assert_snapshot!(frame(&state), @"");
+}
+
+#[test]
 fn a_usual_terminal_shows_the_preview_below() {
     assert_snapshot!(frame(&state(80, 24)), @"
      carryover ›  type to filter                                         6 sessions

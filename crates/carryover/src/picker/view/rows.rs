@@ -106,6 +106,9 @@ fn collect_marks(row: &Row, state: &State) -> Vec<Mark> {
     let palette = state.setup.palette;
     let mut marks = Vec::new();
     let mut add = |wide: String, narrow: &'static str, style| marks.push(Mark { wide, narrow, style });
+    if state.is_found_in_text(row) {
+        add("in its text".to_owned(), "text", DIM);
+    }
     if row.has_drifted {
         add("format changed".to_owned(), "drift", palette.bad());
     }
