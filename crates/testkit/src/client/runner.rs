@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+use super::{Client, ClientError, Deletion, RUN_LIMIT, Sandbox, Setup};
 use crate::model::ModelServer;
 
 /// Which session a prompt is for.
@@ -60,6 +60,11 @@ pub(crate) trait Runner: Sync {
     /// Settles what its interface asks about itself before the first prompt: looks, keys, whether the folder is trusted.
     fn settle_interface(&self, _sandbox: &Sandbox) -> Result<(), ClientError> {
         Ok(())
+    }
+
+    /// How a session of this version's is deleted.
+    fn deletion(&self, _version: &str) -> Deletion {
+        Deletion::Files
     }
 
     /// Whether the client's own listing shows a session; `None` where it has none.
