@@ -7,7 +7,7 @@ mod tools;
 use fs_err as fs;
 
 use self::app_server::AppServer;
-use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, UserScreen, to_args};
 use crate::client::{ClientError, Deletion, Provider, Sandbox, Setup};
 use crate::lab::{
     BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
@@ -135,6 +135,15 @@ impl Runner for Codex {
     fn deletion(&self, version: &str) -> Deletion {
         // The older one has no command for it.
         if version == "0.130.0" { Deletion::Files } else { Deletion::Command(&["delete", "--force"]) }
+    }
+
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&["resume", session_id])
+    }
+
+    /// Hooks are run once the user has said that they may.
+    fn user_screens(&self) -> &'static [UserScreen] {
+        &[UserScreen { shows: "Hooks need review", keys: "2" }]
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

@@ -146,6 +146,10 @@ impl Runner for GeminiCli {
         Deletion::FirstListed(&["--delete-session", "1"])
     }
 
+    fn start_args(&self) -> Vec<String> {
+        to_args(BASE_ARGS)
+    }
+
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         look.is_printed_by(&["--list-sessions"])
     }

@@ -161,6 +161,14 @@ impl Runner for Opencode {
         Deletion::Command(&["session", "delete"])
     }
 
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&["--session", session_id])
+    }
+
+    fn ready_text(&self) -> Option<&'static str> {
+        Some("ctrl+p commands")
+    }
+
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         look.is_printed_by(&["session", "list"])
     }

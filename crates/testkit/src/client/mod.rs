@@ -5,6 +5,7 @@ mod dialog;
 mod error;
 mod headless;
 mod install;
+mod interface;
 mod launch;
 mod node;
 pub(crate) mod runner;
