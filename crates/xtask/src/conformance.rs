@@ -12,8 +12,11 @@ mod page;
 mod pair;
 mod plan;
 mod report;
+mod restore;
+mod restore_page;
 mod store;
 mod tier;
+mod walk;
 
 use std::io;
 use std::path::PathBuf;
@@ -35,7 +38,7 @@ pub(crate) enum ConformanceError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(
-        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --carryover"
+        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --carryover"
     )]
     Usage { argument: String },
     #[error("no pair matches the filter")]

@@ -30,9 +30,17 @@ const STEPS: &[(&str, Step)] = &[
 ];
 
 /// The last steps: every agent twice a source and twice a target; before a release all pairs, and the figures as well.
-const DAILY_STEPS: &[(&str, Step)] = &[("conformance", |root| run_conformance(root, &["--check"])), FRONT_DOOR];
-const FULL_STEPS: &[(&str, Step)] =
-    &[("conformance", |root| run_conformance(root, &["--full", "--check"])), FRONT_DOOR, ("bench", run_figures)];
+const DAILY_STEPS: &[(&str, Step)] = &[
+    ("conformance", |root| run_conformance(root, &["--check"])),
+    ("restore", |root| run_conformance(root, &["--restore", "--check"])),
+    FRONT_DOOR,
+];
+const FULL_STEPS: &[(&str, Step)] = &[
+    ("conformance", |root| run_conformance(root, &["--full", "--check"])),
+    ("restore", |root| run_conformance(root, &["--restore", "--full", "--check"])),
+    FRONT_DOOR,
+    ("bench", run_figures),
+];
 
 /// From the picker into the real clients and back, by keys.
 const FRONT_DOOR: (&str, Step) = ("front door", |root| run_conformance(root, &["--front-door"]));

@@ -156,6 +156,51 @@ fn every_agents_files_come_back_with_the_same_messages() {
     }
 }
 
+fn read_fixture(name: &str) -> String {
+    let agents = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src");
+    fs_err::read_to_string(agents.join(name)).unwrap()
+}
+
+/// Its client begins a new file after each rewind.
+#[test]
+fn a_session_in_several_files_comes_back_with_all_of_them() {
+    let env = TestEnv::new();
+    let session = "01a1dd4e-28b8-7aa1-b342-b500b0f8e1b8";
+    let files = [
+        ("revert-base", String::new()),
+        ("revert-middle", "_01a1dd4e-2bae-7300-9e69-99d3a14b12d6".to_owned()),
+        ("revert", "_01a1dd4e-2d61-79c0-9876-b447afcf7a1d".to_owned()),
+    ];
+    for (fixture, part) in &files {
+        let path = format!(".codex/sessions/2026/11/15/rollout-2026-11-15T03-44-10-{session}{part}.jsonl");
+        env.write(&path, &read_fixture(&format!("codex/fixtures/0.166.0-{fixture}.jsonl")));
+    }
+    env.run(&["search", "prompt"]).success();
+    let before = (env.files(), env.run(&["show", session, "--full"]).success().stdout);
+    fs_err::remove_dir_all(env.home().join(".codex/sessions")).unwrap();
+    let gone = env.files();
+    env.run(&["restore", session]).success();
+    assert_eq!(env.files(), before.0);
+    assert_eq!(env.run(&["show", session, "--full"]).success().stdout, before.1);
+    env.run(&["undo"]).success();
+    assert_eq!(env.files(), gone);
+}
+
+#[test]
+fn a_history_comes_back_without_the_log_that_stood_beside_it() {
+    let env = TestEnv::new();
+    env.write("calc/.aider.chat.history.md", &read_fixture("aider/fixtures/0.86.2-logged.md"));
+    env.write("calc/.aider.llm.history", &read_fixture("aider/fixtures/0.86.2-logged.llm.history"));
+    let list = env.json("list", &["list", "--all"]);
+    let id = list["sessions"][0]["id"].as_str().unwrap();
+    env.run(&["search", "calc"]).success();
+    let (history, log) = (env.project().join(".aider.chat.history.md"), env.project().join(".aider.llm.history"));
+    fs_err::remove_file(&history).unwrap();
+    fs_err::remove_file(log).unwrap();
+    env.run(&["restore", id]).success();
+    assert!(history.exists());
+}
+
 #[test]
 fn what_is_forgotten_is_gone_for_good() {
     let env = TestEnv::with_sessions();

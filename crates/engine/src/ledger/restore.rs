@@ -131,7 +131,8 @@ impl Restore<'_> {
         let _lock = Lock::acquire(self.context).map_err(io_error(&journal::folder_path(self.context)))?;
         let mut warnings = undo::recover(self.agents, disk, self.context);
         let mut files = Vec::new();
-        for base in self.files.iter().filter(|file| file.role == FileRole::Base && !file.path.exists()) {
+        // The farthest first: each can be read only where the one that it goes on from is there.
+        for base in self.files.iter().rev().filter(|file| self.is_of_another(file) && !file.path.exists()) {
             let op = create_op(base, self.read_bytes(base)?);
             let owner = SessionId(base.owner.clone().unwrap_or_default());
             let base_plan = self.make_plan(&owner, &Source::file(&base.path), vec![op]);
@@ -159,7 +160,7 @@ impl Restore<'_> {
     /// The session's own files that are to be made; `None` where something else stands in the place of one.
     fn missing_files(&self) -> Result<Option<Vec<WriteOp>>, LedgerError> {
         let mut wanted = Vec::new();
-        for file in self.files.iter().filter(|file| file.role != FileRole::Base) {
+        for file in self.files.iter().filter(|file| !self.is_of_another(file)) {
             let has_folder = || file.path.parent().is_some_and(Path::is_dir);
             if file.role == FileRole::Document || (file.role == FileRole::LoneDocument && !has_folder()) {
                 return Ok(None);
@@ -167,11 +168,19 @@ impl Restore<'_> {
             let bytes = self.read_bytes(file)?;
             if file.path.symlink_metadata().is_err() {
                 wanted.push(create_op(file, bytes));
+            } else if file.role == FileRole::Base {
+                // Others may go on from it as well.
             } else if file.is_session() || !holds_bytes(&file.path, &bytes) {
                 return Ok(None);
             }
         }
         Ok(Some(wanted))
+    }
+
+    /// Whether a file is the beginning of this session, but another session's own. One whose agent began a new file after
+    /// a rewind has its beginning in files of its own.
+    fn is_of_another(&self, file: &KeptFile) -> bool {
+        file.role == FileRole::Base && file.owner.as_deref() != Some(self.session.id.0.as_str())
     }
 
     fn make_plan(&self, session: &SessionId, source: &Source, ops: Vec<WriteOp>) -> WritePlan {
@@ -248,9 +257,12 @@ impl Restore<'_> {
         if transcript.entries.len() < known { Err("entries are missing") } else { Ok(LiveRecords::new()) }
     }
 
+    /// Counts what must be there again. Of a session that shared its file, nothing else is kept: what its reader found in
+    /// a log beside it comes back only with that.
     fn count_entries(&self) -> rusqlite::Result<usize> {
-        let sql = "SELECT count(*) FROM entry WHERE session = ?1 AND NOT retracted";
-        self.ledger.connection.query_row(sql, [self.session.row], |row| row.get(0))
+        let sql = "SELECT count(*) FROM entry WHERE session = ?1 AND NOT retracted AND (file = 0 OR NOT ?2)";
+        let shared = self.files.iter().any(|file| file.role == FileRole::LoneDocument);
+        self.ledger.connection.query_row(sql, (self.session.row, shared), |row| row.get(0))
     }
 
     /// Lays out what is kept, and has the agent's writer write it.

@@ -70,6 +70,9 @@ struct Aider;
 /// The history file that the client uses unless it is told of another.
 const HISTORY_FILE: &str = ".aider.chat.history.md";
 
+/// Its settings, of a home and of a project.
+const CONFIG_FILE: &str = ".aider.conf.yml";
+
 impl Runner for Aider {
     fn env(&self, sandbox: &Sandbox, _setup: &Setup, port: u16) -> Vec<(&'static str, String)> {
         vec![
@@ -100,6 +103,33 @@ impl Runner for Aider {
         }
         args.extend(to_args(&["--message", ask.prompt]));
         args
+    }
+
+    fn interface_args(&self, _session_id: &str) -> Vec<String> {
+        to_args(&["--restore-chat-history"])
+    }
+
+    fn ready_text(&self) -> Option<&'static str> {
+        Some("diff>")
+    }
+
+    /// The arguments of a run without a terminal, as settings.
+    fn settle_interface(&self, sandbox: &Sandbox) -> Result<(), ClientError> {
+        let off = ["check-update", "show-model-warnings", "show-release-notes", "pretty", "stream", "gitignore"];
+        let mut settings: String = off.iter().map(|name| format!("{name}: false\n")).collect();
+        settings.push_str("analytics-disable: true\nyes-always: true\nmap-tokens: 0\nedit-format: diff\n");
+        settings.push_str("suggest-shell-commands: false\nmax-chat-history-tokens: 1000000\n");
+        settings.push_str(&format!("model: openai/{FLAT_MODEL}\nweak-model: openai/{SIDE_MODEL}\n"));
+        fs_err::write(sandbox.home.join(CONFIG_FILE), settings)?;
+        Ok(())
+    }
+
+    fn opt_in_handoff(&self, sandbox: &Sandbox) -> Result<(), ClientError> {
+        let path = sandbox.project.join(CONFIG_FILE);
+        if !path.exists() {
+            fs_err::write(path, "read:\n  - .carryover/handoff.md\n")?;
+        }
+        Ok(())
     }
 
     /// It has no listing: a session is the history file that it is pointed at.

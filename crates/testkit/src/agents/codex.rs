@@ -7,8 +7,8 @@ mod tools;
 use fs_err as fs;
 
 use self::app_server::AppServer;
-use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args};
-use crate::client::{ClientError, Provider, Sandbox, Setup};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, UserScreen, to_args};
+use crate::client::{ClientError, Deletion, Provider, Sandbox, Setup};
 use crate::lab::{
     BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
     PinnedVersion, Sample, SessionPlace, Variant,
@@ -130,6 +130,20 @@ impl Runner for Codex {
         let notice = "\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n";
         fs::write(&path, fs::read_to_string(&path)? + &trust + notice)?;
         Ok(())
+    }
+
+    fn deletion(&self, version: &str) -> Deletion {
+        // The older one has no command for it.
+        if version == "0.130.0" { Deletion::Files } else { Deletion::Command(&["delete", "--force"]) }
+    }
+
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&["resume", session_id])
+    }
+
+    /// Hooks are run once the user has said that they may.
+    fn user_screens(&self) -> &'static [UserScreen] {
+        &[UserScreen { shows: "Hooks need review", keys: "2" }]
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

@@ -131,6 +131,22 @@ impl Runner for CopilotCli {
         args
     }
 
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        vec![format!("--resume={session_id}")]
+    }
+
+    fn ready_text(&self) -> Option<&'static str> {
+        Some("/ commands")
+    }
+
+    fn settle_interface(&self, sandbox: &Sandbox) -> Result<(), ClientError> {
+        let folder = sandbox.home.join(".copilot");
+        // Its banner is drawn for seconds, and its first start asks for trust.
+        write_json(&folder.join("settings.json"), &json!({"banner": "never"}))?;
+        let known = json!({"appTipShown": true, "trustedFolders": [sandbox.project]});
+        write_json(&folder.join("config.json"), &known)
+    }
+
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         look.is_continued()
     }

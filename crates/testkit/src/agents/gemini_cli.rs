@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, mcp_servers, to_args, write_json};
-use crate::client::{ClientError, Sandbox, Setup};
+use crate::client::{ClientError, Deletion, Sandbox, Setup};
 use crate::lab::{
     BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
     PinnedVersion, Sample, SessionPlace,
@@ -140,6 +140,14 @@ impl Runner for GeminiCli {
 
     fn ready_text(&self) -> Option<&'static str> {
         Some(SCREEN_TEXTS.ready)
+    }
+
+    fn deletion(&self, _version: &str) -> Deletion {
+        Deletion::FirstListed(&["--delete-session", "1"])
+    }
+
+    fn start_args(&self) -> Vec<String> {
+        to_args(BASE_ARGS)
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::pi;
 use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, mcp_servers, to_args, write_json};
-use crate::client::{ClientError, Sandbox, Setup};
+use crate::client::{ClientError, Deletion, Sandbox, Setup};
 use crate::lab::{
     BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LooseFile, Package, PinnedVersion,
     RowFormat, Sample, SessionPlace,
@@ -131,6 +131,14 @@ impl Runner for Openclaw {
         }
         args.extend(to_args(&["--message", ask.prompt]));
         args
+    }
+
+    /// Its own command wants its gateway to run.
+    fn deletion(&self, _version: &str) -> Deletion {
+        Deletion::Rows(&[
+            "DELETE FROM session_nodes WHERE current_session_id = ?1",
+            "DELETE FROM session_windows WHERE session_id = ?1",
+        ])
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

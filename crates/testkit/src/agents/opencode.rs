@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use serde_json::json;
 
 use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args, write_json};
-use crate::client::{ClientError, Sandbox, Setup};
+use crate::client::{ClientError, Deletion, Sandbox, Setup};
 use crate::lab::{
     BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LooseFile, Package, PinnedVersion,
     RowFormat, Sample, SessionPlace,
@@ -155,6 +155,18 @@ impl Runner for Opencode {
         args.extend(ask.image.map(|image| format!("--file={}", image.display())));
         args.extend(to_args(&["--", ask.prompt]));
         args
+    }
+
+    fn deletion(&self, _version: &str) -> Deletion {
+        Deletion::Command(&["session", "delete"])
+    }
+
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&["--session", session_id])
+    }
+
+    fn ready_text(&self) -> Option<&'static str> {
+        Some("ctrl+p commands")
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

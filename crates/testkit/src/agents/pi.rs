@@ -110,6 +110,14 @@ impl Runner for Pi {
         args
     }
 
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&["--session", session_id])
+    }
+
+    fn ready_text(&self) -> Option<&'static str> {
+        Some("/ commands")
+    }
+
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         look.is_continued()
     }

@@ -135,6 +135,10 @@ impl Runner for QwenCode {
         Some(SCREEN_TEXTS.ready)
     }
 
+    fn start_args(&self) -> Vec<String> {
+        to_args(&["--yolo"])
+    }
+
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         look.is_printed_by(&["sessions", "list", "--json"])
     }

@@ -1,15 +1,18 @@
 //! Runs the real clients: pinned versions, a cleared environment, a throw-away home, a time limit.
 
+mod deletion;
 mod dialog;
 mod error;
 mod headless;
 mod install;
+mod interface;
 mod launch;
 mod node;
 pub(crate) mod runner;
 mod sandbox;
 mod terminal;
 
+pub use deletion::Deletion;
 pub use dialog::Dialog;
 pub use error::ClientError;
 pub use headless::CapturedRequests;

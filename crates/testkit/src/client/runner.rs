@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+use super::{Client, ClientError, Deletion, RUN_LIMIT, Sandbox, Setup};
 use crate::model::ModelServer;
 
 /// Which session a prompt is for.
@@ -36,6 +36,13 @@ pub(crate) struct ListingQuery<'a> {
     pub(crate) witness: &'a str,
 }
 
+/// A screen that a user answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UserScreen {
+    pub(crate) shows: &'static str,
+    pub(crate) keys: &'static str,
+}
+
 /// One client without a terminal.
 pub(crate) trait Runner: Sync {
     fn env(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Vec<(&'static str, String)>;
@@ -52,6 +59,21 @@ pub(crate) trait Runner: Sync {
         to_args(&["--resume", session_id])
     }
 
+    /// The arguments that open a new session in the client's own interface.
+    fn start_args(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Screens before the first prompt on which a user decides something once: what they show, and the keys that say yes.
+    fn user_screens(&self) -> &'static [UserScreen] {
+        &[]
+    }
+
+    /// What a user writes down once so that a handoff is read, where nothing can be installed that does it.
+    fn opt_in_handoff(&self, _sandbox: &Sandbox) -> Result<(), ClientError> {
+        Ok(())
+    }
+
     /// The text by which its own interface shows that it waits for a prompt; `None` where it was not tried.
     fn ready_text(&self) -> Option<&'static str> {
         None
@@ -60,6 +82,11 @@ pub(crate) trait Runner: Sync {
     /// Settles what its interface asks about itself before the first prompt: looks, keys, whether the folder is trusted.
     fn settle_interface(&self, _sandbox: &Sandbox) -> Result<(), ClientError> {
         Ok(())
+    }
+
+    /// How a session of this version's is deleted.
+    fn deletion(&self, _version: &str) -> Deletion {
+        Deletion::Files
     }
 
     /// Whether the client's own listing shows a session; `None` where it has none.

@@ -66,9 +66,14 @@ impl Sandbox {
     /// A launch of the client in this sandbox, pointed at the fake model on `port`.
     pub fn launch(&self, client: &Client, setup: &Setup, port: u16) -> Result<Launch, ClientError> {
         self.configure(client.lab, setup, port)?;
+        Ok(self.prepared_launch(client, setup, port))
+    }
+
+    /// The same where the client is configured already, and others may have added to that.
+    pub fn prepared_launch(&self, client: &Client, setup: &Setup, port: u16) -> Launch {
         let own = client.lab.client.runner.env(self, setup, port);
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
-        Ok(Launch::new(client.program(), &self.project).env(self.base_env(&[client])).env(own))
+        Launch::new(client.program(), &self.project).env(self.base_env(&[client])).env(own)
     }
 
     /// The part of the environment that the client alone needs in its own interface, which asks nothing about itself then.

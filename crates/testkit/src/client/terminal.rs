@@ -112,6 +112,12 @@ impl Terminal {
         strip_escapes(&lock_output(&self.shown)[self.seen..])
     }
 
+    /// Whether something was shown since the latest keys.
+    pub fn shows(&self, text: &str) -> bool {
+        let wanted: String = text.split_whitespace().collect();
+        self.text_since_keys().contains(&wanted)
+    }
+
     /// Waits until something is shown that was not when the latest keys were pressed.
     pub fn wait_for(&mut self, awaited: &str) -> Result<(), ClientError> {
         if self.is_shown_within(awaited, SHOW_LIMIT) {
@@ -126,9 +132,8 @@ impl Terminal {
 
     /// Whether it is shown within this time.
     pub fn is_shown_within(&mut self, awaited: &str, limit: Duration) -> bool {
-        let wanted: String = awaited.split_whitespace().collect();
         let deadline = Instant::now() + limit;
-        while !self.text_since_keys().contains(&wanted) {
+        while !self.shows(awaited) {
             let ended = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
             if ended || Instant::now() > deadline {
                 return false;

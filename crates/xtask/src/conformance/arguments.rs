@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::plan::Proof;
 use super::report::PairRow;
-use super::{ConformanceError, Options, check_report, front_door, isolated_network, plan, run_matrix};
+use super::{ConformanceError, Options, check_report, front_door, isolated_network, plan, restore, run_matrix};
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
 pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
@@ -14,11 +15,11 @@ pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &
         plan::install_all(&options)?;
         return isolated_network::run_isolated(&args);
     }
-    if options.front_door {
-        return front_door::run_walks(&options);
+    match options.proof {
+        Proof::Matrix => check_report(&run_matrix(&options)?),
+        Proof::FrontDoor => front_door::run_walks(&options),
+        Proof::Restore => restore::run_walks(&options),
     }
-    let report = run_matrix(&options)?;
-    check_report(&report)
 }
 
 fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<Options, ConformanceError> {
@@ -30,7 +31,8 @@ fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Re
             "--full" => options.full = true,
             "--check" => options.check = true,
             "--write" => options.write = true,
-            "--front-door" => options.front_door = true,
+            "--front-door" => options.proof = Proof::FrontDoor,
+            "--restore" => options.proof = Proof::Restore,
             "--keep" => options.keep = true,
             "--from" => options.from = Some(value()?),
             "--session" => options.session = Some(value()?),

@@ -19,18 +19,38 @@ pub(super) struct ResumeOutput {
 impl ResumeOutput {
     /// By what the target's client is told to resume: the file where it is told one, else the session's id.
     pub(super) fn resume_handle(&self) -> &str {
-        let option = "--chat-history-file";
-        let mut words = self.command.iter();
-        while let Some(word) = words.next() {
-            if word == option {
-                return words.next().map_or("", String::as_str);
-            }
-            if let Some(file) = word.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
-                return file;
-            }
-        }
-        &self.session_id
+        find_handle(&self.command, &self.session_id)
     }
+}
+
+/// The part of `carryover restore --json` that a walk needs.
+#[derive(Debug, Deserialize)]
+pub(super) struct RestoreOutput {
+    session_id: String,
+    pub(super) exact: bool,
+    /// Only where the session was written anew.
+    command: Option<Vec<String>>,
+}
+
+impl RestoreOutput {
+    /// By what the client is told to resume.
+    pub(super) fn resume_handle(&self) -> &str {
+        find_handle(self.command.as_deref().unwrap_or_default(), &self.session_id)
+    }
+}
+
+fn find_handle<'a>(command: &'a [String], session_id: &'a str) -> &'a str {
+    let option = "--chat-history-file";
+    let mut words = command.iter();
+    while let Some(word) = words.next() {
+        if word == option {
+            return words.next().map_or("", String::as_str);
+        }
+        if let Some(file) = word.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
+            return file;
+        }
+    }
+    session_id
 }
 
 /// The part of `carryover list --json` that the matrix needs.
@@ -95,6 +115,19 @@ impl Carryover<'_> {
         let listing: Listing = serde_json::from_str(&finished.stdout)?;
         let newest = listing.sessions.into_iter().next().map(|session| session.id);
         newest.ok_or_else(|| self.unexpected_error("the session is not listed"))
+    }
+
+    /// Has the ledger take in what is there.
+    pub(super) fn take_in(&self, client: &Client) -> Result<(), ClientError> {
+        self.launch_with(client, client).args(["search", "anything", "--json"]).run_to_success(RUN_LIMIT)?;
+        Ok(())
+    }
+
+    /// Brings a session back that was deleted.
+    pub(super) fn restore(&self, session_id: &str, client: &Client) -> Result<RestoreOutput, ClientError> {
+        let args = ["restore", session_id, "--source", client.lab.id, "--json", "--yes"];
+        let finished = self.launch_with(client, client).args(args).run_to_success(RUN_LIMIT)?;
+        Ok(serde_json::from_str(&finished.stdout)?)
     }
 
     /// Takes back what a resume added.

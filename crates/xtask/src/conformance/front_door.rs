@@ -12,7 +12,7 @@ use fs_err as fs;
 use serde_json::Value;
 
 use super::plan::{self, Options};
-use super::{ConformanceError, MAX_TRIES, tier};
+use super::{ConformanceError, tier, walk};
 
 /// How long the model's server waits for the request that a typed prompt leads to.
 const REQUEST_LIMIT: Duration = Duration::from_mins(2);
@@ -31,36 +31,12 @@ const STARTS: &str = "starts";
 
 /// Walks from each client whose interface is known to its neighbour, and back; says what went wrong.
 pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
-    let mut failed = 0;
-    let walks = list_walks();
-    for (from, to) in &walks {
-        let name = format!("{} ⇄ {}", plan::client_name(from), plan::client_name(to));
-        match try_walk(options, from, to) {
-            Ok(findings) if findings.is_empty() => crate::write_line(&format!("ok   front door · {name}")),
-            Ok(findings) => {
-                failed += 1;
-                crate::write_line(&format!("FAIL front door · {name}\n     {}", findings.join("\n     ")));
-            }
-            Err(error) => {
-                failed += 1;
-                crate::write_line(&format!("FAIL front door · {name}\n     {error}"));
-            }
-        }
-    }
-    if failed == 0 { Ok(()) } else { Err(ConformanceError::Failed { n_failed: failed, n_rows: walks.len() }) }
-}
-
-/// Walks, and again where something went wrong: on a busy machine, an interface may miss a key.
-fn try_walk(options: &Options, from: &Source, to: &Source) -> Result<Vec<String>, ConformanceError> {
-    let is_whole = |walked: &Result<Vec<String>, _>| walked.as_ref().is_ok_and(Vec::is_empty);
-    let mut walked = walk_both_ways(options, from, to);
-    for _ in 1..MAX_TRIES {
-        if is_whole(&walked) {
-            break;
-        }
-        walked = walk_both_ways(options, from, to);
-    }
-    walked
+    // One after the other: an interface misses keys where several are drawn at once.
+    let options = &Options { jobs: 1, ..options.clone() };
+    let name = |(from, to): &(Source, Source)| format!("{} ⇄ {}", plan::client_name(from), plan::client_name(to));
+    let rows =
+        walk::run_rows(options, "front door", &list_walks(), name, |(from, to)| walk_both_ways(options, from, to));
+    walk::check_rows(&rows)
 }
 
 /// The newest clients whose interface can be driven, in pairs.

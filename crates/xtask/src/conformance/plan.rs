@@ -13,6 +13,17 @@ use super::{ConformanceError, ordered_pool};
 /// How often a session is tried to be made.
 const MAX_TRIES: u32 = 3;
 
+/// What is proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// That sessions get from every agent to every other.
+    Matrix,
+    /// That the picker leads there and back.
+    FrontDoor,
+    /// That a deleted session comes back.
+    Restore,
+}
+
 /// How the matrix is run.
 #[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
@@ -40,8 +51,7 @@ pub(crate) struct Options {
     pub(crate) write: bool,
     /// Keep the homes of the runs, to look into them.
     pub(crate) keep: bool,
-    /// Walk through the picker instead.
-    pub(crate) front_door: bool,
+    pub(crate) proof: Proof,
     /// Called after each pair.
     pub(crate) progress: fn(&PairRow),
 }
@@ -63,7 +73,7 @@ impl Options {
             check: false,
             write: false,
             keep: false,
-            front_door: false,
+            proof: Proof::Matrix,
             progress: |_| {},
         }
     }
@@ -143,10 +153,20 @@ pub(super) fn make_whole_session(
     source: &Source,
     options: &Options,
 ) -> Result<MadeSession, ConformanceError> {
+    make_named_session(client, source, WHOLE_SESSION, options)
+}
+
+/// A session of the catalog, of one client.
+pub(super) fn make_named_session(
+    client: &Client,
+    source: &Source,
+    name: &str,
+    options: &Options,
+) -> Result<MadeSession, ConformanceError> {
     let abilities = || Abilities::from_lab(source.lab);
-    let whole = CATALOG.iter().map(|scenario| scenario(abilities())).find(|scenario| scenario.name == WHOLE_SESSION);
-    let whole = whole.ok_or(ConformanceError::NothingToRun)?;
-    Ok(make_session(client, source, &whole, &options.cache)?)
+    let named = CATALOG.iter().map(|scenario| scenario(abilities())).find(|scenario| scenario.name == name);
+    let named = named.ok_or(ConformanceError::NothingToRun)?;
+    Ok(make_session(client, source, &named, &options.cache)?)
 }
 
 /// How a page names a client: `Codex CLI 0.166.0 (gpt-6-sol)`.
@@ -192,7 +212,7 @@ pub(super) fn install_all(options: &Options) -> Result<(), ConformanceError> {
     Ok(())
 }
 
-fn matches_filter(filter: Option<&String>, name: &str) -> bool {
+pub(super) fn matches_filter(filter: Option<&String>, name: &str) -> bool {
     filter.is_none_or(|part| name.contains(part.as_str()))
 }
 

@@ -147,7 +147,7 @@ impl PairRow {
     }
 }
 
-fn list_differences(prefix: &str, comparison: &Comparison) -> Vec<String> {
+pub(super) fn list_differences(prefix: &str, comparison: &Comparison) -> Vec<String> {
     let kinds =
         [("missing", &comparison.missing), ("ghost", &comparison.ghosts), ("out of order", &comparison.disordered)];
     let mut lines: Vec<String> = kinds
@@ -170,7 +170,7 @@ fn list_differences(prefix: &str, comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-fn format_ratio((there, of): (usize, usize)) -> String {
+pub(super) fn format_ratio((there, of): (usize, usize)) -> String {
     format!("{there}/{of}")
 }
 

@@ -79,6 +79,10 @@ impl Tier {
         self.clients.iter().filter(|client| self.is_newest(client))
     }
 
+    pub(super) fn list_newest(&self) -> Vec<Source> {
+        self.newest_clients().copied().collect()
+    }
+
     /// Those of them whose interface can be driven by keys.
     pub(super) fn newest_with_interface(&self) -> Vec<Source> {
         self.newest_clients().filter(|client| client.lab.interface_ready_text().is_some()).copied().collect()
@@ -99,7 +103,7 @@ fn is_multi_version(client: &Source) -> bool {
 }
 
 /// Who takes most of a minute for a turn has the shortest session every day.
-fn daily_session(source: &Source) -> &'static str {
+pub(super) fn daily_session(source: &Source) -> &'static str {
     if source.lab.conformance.is_slow { "crashed" } else { WHOLE_SESSION }
 }
 
