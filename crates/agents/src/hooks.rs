@@ -43,6 +43,19 @@ impl HookKind {
             Self::SessionEnd => "session-end",
         }
     }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [
+            Self::SessionStart,
+            Self::Prompt,
+            Self::TurnEnd,
+            Self::TurnFailure,
+            Self::BeforeCompaction,
+            Self::SessionEnd,
+        ];
+        all.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// Why a session began.

@@ -7,6 +7,7 @@ use carryover_engine::context::Context;
 use carryover_engine::ledger::sync::{Progress, SyncReport};
 use carryover_engine::ledger::{KeptSession, Ledger, LedgerError, LookupError, OpenedLedger};
 
+use crate::daemon;
 use crate::error::{CommandError, ErrorKind};
 use crate::quantity::format_count;
 use crate::relative_time::format_ago;
@@ -15,12 +16,6 @@ use crate::ui::Ui;
 
 /// Waiting for so long is not worth a word.
 const QUIET_TIME: Duration = Duration::from_secs(1);
-
-/// Whether a daemon keeps the ledger fresh all the time, so that no command has to. The daemon is who answers this: it
-/// holds `daemon.json` in our own folder while it runs.
-fn is_kept_fresh(_context: &Context) -> bool {
-    false
-}
 
 /// Opens the ledger and takes in what is new, where it is switched on and nobody else does that.
 pub(crate) fn open_updated(ui: &mut Ui, context: &Context) -> Result<Ledger, CommandError> {
@@ -32,7 +27,7 @@ pub(crate) fn open_updated(ui: &mut Ui, context: &Context) -> Result<Ledger, Com
         ui.warning("the ledger is switched off: what is new is not in it")?;
         return Ok(ledger);
     }
-    if is_kept_fresh(context)
+    if daemon::client::is_keeping_ledger(context)
         && let Some(ledger) = Ledger::open_for_reading(context)?
     {
         return Ok(ledger);

@@ -27,7 +27,7 @@ use due_queue::DueQueue;
 use keeper::{Keeper, KeeperJob};
 use publisher::{Publisher, PublisherJob};
 
-pub use spool::{SpooledCall, spool_call, take_spooled};
+pub use spool::{spool_event, take_spooled};
 pub use tally::{Counts, Tally, Trouble};
 
 /// How long a change is left alone before it is kept: nobody waits for the ledger.

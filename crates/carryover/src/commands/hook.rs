@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use carryover_agents::{Facts, HookCall, HookEvent, HookKind, hooked_agents, read_call};
-use carryover_engine::capture::{SpooledCall, spool_call};
+use carryover_engine::capture::spool_event;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::injection::handoff_for_start;
 use carryover_engine::install;
@@ -77,9 +77,8 @@ fn take_call(context: &Context, agent: &'static Facts, event: &str, payload: &[u
     let is_start = told.kind == HookKind::SessionStart;
     let at_most = if is_start { START_TIME } else { EVENT_TIME };
     if client::send_event(context, agent.id, event, payload, at_most).is_err() {
-        let spooled = SpooledCall::new(agent.id, event, payload, &context.cwd, context.env.now);
         // Where it cannot be kept, the stores still tell all of it.
-        spool_call(context, &spooled).ok();
+        spool_event(context, &told).ok();
     }
     is_start.then(|| render_handoff(context, agent, &told, event)).flatten()
 }

@@ -19,6 +19,7 @@ mod restore;
 mod resume;
 mod search;
 mod show;
+mod status;
 mod undo;
 mod watch;
 
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Restore(restore::RestoreArgs),
     Forget(forget::ForgetArgs),
     Watch(watch::WatchArgs),
+    Status(status::StatusArgs),
     Daemon(daemon::DaemonArgs),
     #[command(hide = true)]
     Hook(hook::HookArgs),
@@ -99,9 +101,12 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Forget(_)
         | Command::Daemon(_)
         | Command::Watch(_) => Err(open_folder_error(open, context.env.os)),
-        Command::Detect(_) | Command::List(_) | Command::Show(_) | Command::Brief(_) | Command::Info(_) => {
-            Ok(ui.warning(open)?)
-        }
+        Command::Detect(_)
+        | Command::List(_)
+        | Command::Show(_)
+        | Command::Brief(_)
+        | Command::Status(_)
+        | Command::Info(_) => Ok(ui.warning(open)?),
         // They tell it in their own words, or have nothing to do with it.
         Command::Doctor(_)
         | Command::Demo(_)
@@ -139,6 +144,7 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),
         Command::Forget(args) => forget::cmd_forget(ui, context, globals, args),
         Command::Watch(args) => watch::cmd_watch(ui, context, globals, args),
+        Command::Status(args) => status::cmd_status(ui, context, args),
         Command::Daemon(args) => daemon::cmd_daemon(ui, context, args),
         Command::Hook(args) => {
             hook::cmd_hook(args);

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use carryover_agents::{HookCall, hooked_agents, read_call};
 use carryover_core::time::Timestamp;
 use carryover_engine::capture::{Capture, CaptureHandle, CaptureNote, CaptureOptions, MakeContext, take_spooled};
 use carryover_engine::context::Context;
@@ -103,7 +102,7 @@ async fn run_locked(context: &Context, is_shown: bool) -> Result<(), CommandErro
     if let Some(trouble) = &shared.port_trouble {
         shared.log.write_line(trouble);
     }
-    take_waiting_calls(context, &shared);
+    take_spooled(context).into_iter().for_each(|event| shared.capture.note_event(event));
     let watcher = start_watcher(context, Arc::clone(&shared))?;
     let ender = Arc::clone(&shared);
     let _signals = Signals::on_end(move || ender.request_end())?;
@@ -180,19 +179,6 @@ async fn bind_port(context: &Context) -> (Option<tokio::net::TcpListener>, Optio
             )
         }
         Err(error) => (None, Some(format!("port {port} cannot be opened: {error}"))),
-    }
-}
-
-/// Takes the calls that hooks left while nobody listened.
-fn take_waiting_calls(context: &Context, shared: &Shared) {
-    for spooled in take_spooled(context) {
-        let Some(agent) = hooked_agents().find(|facts| facts.id == spooled.agent) else { continue };
-        let payload = spooled.payload.as_bytes();
-        let no_vars = &shared.no_vars;
-        let call = HookCall { agent, event: &spooled.event, payload, vars: no_vars, ancestors: &[], cwd: &spooled.cwd };
-        if let Ok(event) = read_call(&call) {
-            shared.capture.note_event(event);
-        }
     }
 }
 

@@ -1,5 +1,5 @@
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 

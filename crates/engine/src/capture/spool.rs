@@ -1,12 +1,14 @@
-//! Calls of hooks that found no daemon: one small file each, which the next daemon takes.
+//! Events of hooks that found no daemon: one small file each, which the next daemon takes.
 //!
-//! Nothing depends on them but how soon something is noticed: what was said is in the agents' own stores. So they are
-//! bounded, and where there are too many, one more is let go.
+//! Nothing depends on them but how soon something is noticed: what was said is in the agents' own stores, and none of it
+//! is in here. So they are bounded, and where there are too many, one more is let go.
 
 use std::io;
 use std::path::PathBuf;
 
+use carryover_agents::{HookEvent, HookKind, RunMode, StartReason, hooked_agents};
 use carryover_core::time::Timestamp;
+use carryover_core::transcript::SessionId;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -15,32 +17,50 @@ use crate::own::files;
 const SCHEMA: &str = "carryover.spool/1";
 const FOLDER: &str = "spool";
 const SUFFIX: &str = ".json";
-/// More calls than this are not kept.
-const MAX_CALLS: usize = 1_000;
-/// One call is no longer than what the daemon takes, written as JSON text.
-const MAX_BYTES: u64 = 8 << 20;
+/// More events than this are not kept.
+const MAX_EVENTS: usize = 1_000;
+const MAX_BYTES: u64 = 64 << 10;
 
-/// One call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpooledCall {
+/// One event, without a word of what was said.
+#[derive(Debug, Serialize, Deserialize)]
+struct SpooledEvent {
     schema: String,
-    pub agent: String,
-    pub event: String,
-    pub payload: String,
-    pub cwd: PathBuf,
-    pub at: Timestamp,
+    agent: String,
+    kind: String,
+    session: Option<SessionId>,
+    folder: Option<PathBuf>,
+    transcript: Option<PathBuf>,
+    at: Timestamp,
 }
 
-impl SpooledCall {
-    pub fn new(agent: &str, event: &str, payload: &[u8], cwd: &std::path::Path, at: Timestamp) -> Self {
+impl SpooledEvent {
+    fn from_event(event: &HookEvent, at: Timestamp) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
-            agent: agent.to_owned(),
-            event: event.to_owned(),
-            payload: String::from_utf8_lossy(payload).into_owned(),
-            cwd: cwd.to_owned(),
+            agent: event.agent.to_owned(),
+            kind: event.kind.name().to_owned(),
+            session: event.session.clone(),
+            folder: event.folder.clone(),
+            transcript: event.transcript.clone(),
             at,
         }
+    }
+
+    /// The event again; none where nobody has such.
+    fn into_event(self) -> Option<HookEvent> {
+        let agent = hooked_agents().find(|facts| facts.id == self.agent)?;
+        Some(HookEvent {
+            agent: agent.id,
+            is_through_another: false,
+            kind: HookKind::from_name(&self.kind)?,
+            session: self.session,
+            folder: self.folder,
+            transcript: self.transcript,
+            // Whoever started then has long been answered.
+            start: StartReason::Unknown,
+            run_mode: RunMode::Unknown,
+            is_sub_agent: false,
+        })
     }
 }
 
@@ -48,20 +68,21 @@ fn folder_path(context: &Context) -> PathBuf {
     context.home.join(FOLDER)
 }
 
-/// Keeps a call for the next daemon; whether there was room.
-pub fn spool_call(context: &Context, call: &SpooledCall) -> io::Result<bool> {
+/// Keeps an event for the next daemon; whether there was room.
+pub fn spool_event(context: &Context, event: &HookEvent) -> io::Result<bool> {
     let folder = folder_path(context);
-    let count = fs_err::read_dir(&folder).map_or(0, |listing| listing.take(MAX_CALLS).count());
-    if count >= MAX_CALLS {
+    let count = fs_err::read_dir(&folder).map_or(0, |listing| listing.take(MAX_EVENTS).count());
+    if count >= MAX_EVENTS {
         return Ok(false);
     }
-    let name = format!("{:015}-{:08x}{SUFFIX}", call.at.millis(), context.seed >> 96);
-    files::write_cached(&folder.join(name), &serde_json::to_vec(call)?)?;
+    let spooled = SpooledEvent::from_event(event, context.env.now);
+    let name = format!("{:015}-{:08x}{SUFFIX}", spooled.at.millis(), context.seed >> 96);
+    files::write_cached(&folder.join(name), &serde_json::to_vec(&spooled)?)?;
     Ok(true)
 }
 
-/// Takes the calls that wait, the oldest first. What is not one is removed.
-pub fn take_spooled(context: &Context) -> Vec<SpooledCall> {
+/// Takes the events that wait, the oldest first. What is not one is removed.
+pub fn take_spooled(context: &Context) -> Vec<HookEvent> {
     let Ok(listing) = fs_err::read_dir(folder_path(context)) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = listing.filter_map(Result::ok).map(|entry| entry.path()).collect();
     paths.retain(|path| path.to_string_lossy().ends_with(SUFFIX));
@@ -70,8 +91,8 @@ pub fn take_spooled(context: &Context) -> Vec<SpooledCall> {
         let bytes = files::read_bounded(&path, MAX_BYTES);
         // One that cannot be removed would be taken again for ever.
         files::remove_if_there(&path).ok()?;
-        let call: SpooledCall = serde_json::from_slice(&bytes.ok()??).ok()?;
-        (call.schema == SCHEMA).then_some(call)
+        let spooled: SpooledEvent = serde_json::from_slice(&bytes.ok()??).ok()?;
+        (spooled.schema == SCHEMA).then(|| spooled.into_event()).flatten()
     };
     paths.into_iter().filter_map(take).collect()
 }

@@ -59,7 +59,7 @@ pub fn handoff_for_start(context: &Context, event: &HookEvent) -> Result<String,
     if record.updated_at.unwrap_or(record.published_at) <= oldest {
         return Err(NotGiven::TooOld);
     }
-    read_unchanged(&project, &record)
+    read_unchanged(context, &record)
 }
 
 /// Whether the session that starts was written by us.

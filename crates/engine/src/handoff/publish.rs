@@ -67,6 +67,7 @@ pub fn publish_session(
     let text =
         render_published(context, session, &distilled, settings.narrow_protocol(users_protocol(context)), options);
     files::write_cached(&context.home.join(HANDOFF_FILE), text.as_bytes())?;
+    record_publication(context, &context.home, session, &text)?;
     let mut warnings = distilled.warnings;
     if let Some(project) = &project {
         warnings.extend(write_in_project(context, session, project, &settings, options, &text)?);
@@ -113,8 +114,13 @@ fn write_in_project(
         notes.extend(gitignore::ignore_folder(context, project, agent, &found.id.0, false));
     }
     notes.extend(project_dir::write_over(context, project, HANDOFF_FILE, text.as_bytes())?);
-    Published::new(project, agent, &found.id, found.updated_at, context.env.now, text).save(context)?;
+    record_publication(context, project, session, text)?;
     Ok(notes)
+}
+
+fn record_publication(context: &Context, place: &Path, session: &ListedSession, text: &str) -> io::Result<()> {
+    let (agent, found) = (session.agent.facts().id, &session.found);
+    Published::new(place, agent, &found.id, found.updated_at, context.env.now, text).save(context)
 }
 
 /// Whether a session says more than what was published last in its project.

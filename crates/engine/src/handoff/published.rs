@@ -1,4 +1,4 @@
-//! What was published last in a project: whose session, how far it had come, and the digest of the text.
+//! What was published last in a project, or in our own folder for all of them: whose session, how far it had come, and the digest of the text.
 //!
 //! A `handoff.md` that says anything else is not ours, wherever it came from, and is given to nobody unasked.
 
@@ -70,8 +70,20 @@ impl Published {
         files::write_cached(&record_path(context, &self.project), &serde_json::to_vec(self)?)
     }
 
-    pub(crate) fn remove(&self, context: &Context) -> io::Result<()> {
+    /// Takes the handoff away, where it is still what was published, and the record of it.
+    pub(crate) fn withdraw(&self, context: &Context) -> io::Result<()> {
+        if read_unchanged(context, self).is_ok() {
+            files::remove_if_there(&self.file_path(context))?;
+        }
         files::remove_if_there(&record_path(context, &self.project))
+    }
+
+    /// The file that holds the text; that of all projects is in our own folder.
+    fn file_path(&self, context: &Context) -> PathBuf {
+        if self.project == context.home {
+            return context.home.join(HANDOFF_FILE);
+        }
+        self.project.join(project_dir::FOLDER).join(HANDOFF_FILE)
     }
 
     /// Every record.
@@ -96,13 +108,13 @@ fn record_path(context: &Context, project: &Path) -> PathBuf {
 pub fn read_project_handoff(context: &Context, folder: &Path) -> Option<String> {
     let project = published_project(&context.env.home, folder)?;
     let record = Published::load(context, &project)?;
-    read_unchanged(&project, &record).ok()
+    read_unchanged(context, &record).ok()
 }
 
 /// The text of a project's handoff, where it is what was published there.
-pub(super) fn read_unchanged(project: &Path, record: &Published) -> Result<String, NotGiven> {
-    let file = project.join(project_dir::FOLDER).join(HANDOFF_FILE);
-    let bytes = files::read_bounded(&file, MAX_HANDOFF_BYTES).ok().flatten().ok_or(NotGiven::Nothing)?;
+pub(super) fn read_unchanged(context: &Context, record: &Published) -> Result<String, NotGiven> {
+    let bytes =
+        files::read_bounded(&record.file_path(context), MAX_HANDOFF_BYTES).ok().flatten().ok_or(NotGiven::Nothing)?;
     if !record.is_of(&bytes) {
         return Err(NotGiven::Changed);
     }

@@ -9,6 +9,7 @@ use rusqlite::{ErrorCode, params};
 use super::kept_session::KeptSession;
 use super::{Ledger, LedgerError, io_error, list_set_aside, restore, tombstone};
 use crate::context::Context;
+use crate::handoff::published::Published;
 use crate::sessions::{catalog, glance};
 use crate::write::disk::RealDisk;
 use crate::write::journal::{self, Journal, SessionRef};
@@ -38,7 +39,7 @@ pub struct Forgotten {
 type ForgetFn = fn(&Context, &[KeptSession]) -> io::Result<()>;
 
 /// What else in our own folder holds words of sessions.
-const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles, forget_listings];
+const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles, forget_listings, forget_handoffs];
 
 /// Rows that name a session by its agent and id.
 const NAMING_ROWS: &[&str] = &[
@@ -164,6 +165,14 @@ fn forget_journal_titles(context: &Context, sessions: &[KeptSession]) -> io::Res
         }
     }
     Ok(())
+}
+
+/// Handoffs that were published quote the session.
+fn forget_handoffs(context: &Context, sessions: &[KeptSession]) -> io::Result<()> {
+    let is_named = |record: &Published| {
+        sessions.iter().any(|session| session.agent == record.agent && session.id == record.session)
+    };
+    Published::load_all(context).into_iter().filter(is_named).try_for_each(|record| record.withdraw(context))
 }
 
 /// What is remembered for listings holds titles and prompts, and is made anew from the stores.

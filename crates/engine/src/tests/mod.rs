@@ -13,6 +13,7 @@ mod importing;
 mod ledger;
 mod lineage;
 mod listing;
+mod publishing;
 mod resuming;
 mod searching;
 mod undoing;
