@@ -12,7 +12,7 @@ pub(super) static HOOKS: HookSet = HookSet {
     unnamed_start: StartReason::Unknown,
     headless: HeadlessMarks::EDITOR,
     marks: &[
-        CallerMark::KeyThrough { agent: "copilot-cli", key: "hook_event_name" },
+        CallerMark::SharedFile { with: "copilot-cli", key: "hook_event_name" },
         // It runs the hooks of Claude Code as well.
         CallerMark::TranscriptPart("GitHub.copilot-chat"),
     ],

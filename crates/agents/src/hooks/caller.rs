@@ -10,8 +10,8 @@ use super::RunMode;
 pub enum CallerMark {
     /// What it sends has this key.
     PayloadKey(&'static str),
-    /// What it sends through the hook of this agent has this key, which that one does not send.
-    KeyThrough { agent: &'static str, key: &'static str },
+    /// Its hooks are in one file with those of this agent, and what it sends has this key, which that one does not send.
+    SharedFile { with: &'static str, key: &'static str },
     /// The path of the session's file has this in it.
     TranscriptPart(&'static str),
 }

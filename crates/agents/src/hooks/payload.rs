@@ -116,7 +116,7 @@ pub fn read_call(call: &HookCall<'_>) -> Result<HookEvent, HookError> {
     let (owner, hooks) = find_owner(called, hooks, &keys, transcript.as_deref());
     Ok(HookEvent {
         agent: owner.id,
-        is_through_another: owner.id != called.id,
+        is_through_another: owner.id != called.id && !shares_file(hooks, called),
         kind: binding.kind,
         session: payload.session(),
         folder: payload.folder().or_else(|| Some(call.cwd.to_owned())),
@@ -138,12 +138,17 @@ fn find_owner(
 ) -> (&'static Facts, &'static HookSet) {
     let is_marked = |mark: &CallerMark| match mark {
         CallerMark::PayloadKey(key) => keys.contains_key(*key),
-        CallerMark::KeyThrough { agent, key } => called.id == *agent && keys.contains_key(*key),
+        CallerMark::SharedFile { with, key } => called.id == *with && keys.contains_key(*key),
         CallerMark::TranscriptPart(part) => transcript.is_some_and(|path| path.to_string_lossy().contains(part)),
     };
     let others = hooked_agents().filter(|facts| facts.id != called.id);
     let mut marked = others.filter_map(|facts| Some((facts, facts.hooks?)));
     marked.find(|(_, hooks)| hooks.marks.iter().any(is_marked)).unwrap_or((called, hooks))
+}
+
+/// Whether an agent's own hooks are in one file with those of another.
+fn shares_file(hooks: &HookSet, other: &Facts) -> bool {
+    hooks.marks.iter().any(|mark| matches!(mark, CallerMark::SharedFile { with, .. } if *with == other.id))
 }
 
 fn start_reason(hooks: &HookSet, kind: HookKind, source: Option<&str>) -> StartReason {

@@ -257,7 +257,10 @@ fn two_agents_that_share_a_file_are_told_apart() {
     });
     let event = read("copilot-cli", "sessionStart", &in_editor, &["/usr/share/code/code"]);
     assert_eq!((event.agent, event.kind, event.start), ("copilot-vscode", SessionStart, StartReason::New));
-    assert_eq!(event.run_mode, RunMode::Interactive);
+    // Its own hook is this one, so nothing else tells the same; through a third agent's, it would.
+    assert_eq!((event.run_mode, event.is_through_another), (RunMode::Interactive, false));
+    let event = read("claude-code", "SessionStart", &in_editor, &["/usr/share/code/code"]);
+    assert_eq!((event.agent, event.is_through_another), ("copilot-vscode", true));
     let in_terminal = json!({ "sessionId": "k1", "timestamp": 1, "cwd": "/p", "source": "new" });
     let event = read("copilot-cli", "sessionStart", &in_terminal, &["copilot"]);
     assert_eq!((event.agent, event.is_through_another), ("copilot-cli", false));
