@@ -8,6 +8,7 @@ mod choice;
 mod clipboard;
 mod commands;
 mod completion;
+mod daemon;
 mod delivery;
 mod destination;
 mod error;

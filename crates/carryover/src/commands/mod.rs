@@ -11,13 +11,16 @@ mod forget;
 mod front;
 mod handoff;
 mod info;
+mod install;
 mod list;
 mod man;
+mod refresh;
 mod restore;
 mod resume;
 mod search;
 mod show;
 mod undo;
+mod uninstall;
 mod watch;
 
 use carryover_agents::Os;
@@ -47,6 +50,9 @@ pub(crate) enum Command {
     Restore(restore::RestoreArgs),
     Forget(forget::ForgetArgs),
     Watch(watch::WatchArgs),
+    Install(install::InstallArgs),
+    Refresh(refresh::RefreshArgs),
+    Uninstall(uninstall::UninstallArgs),
     Info(info::InfoArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
@@ -68,7 +74,7 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
         // It is there to tell what is wrong, the configuration included.
         Command::Doctor(_) => run_in(ui, &process_env::context_or_defaults()?.0, cli.globals, command),
         // They depend little on it, and taking back must not depend on it at all.
-        Command::Undo(_) | Command::Info(_) | Command::Demo(_) => {
+        Command::Undo(_) | Command::Uninstall(_) | Command::Info(_) | Command::Demo(_) => {
             let (context, broken) = process_env::context_or_defaults()?;
             if let Some(error) = broken {
                 ui.warning(format_args!("{error}; going on without it"))?;
@@ -90,7 +96,10 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Search(_)
         | Command::Restore(_)
         | Command::Forget(_)
-        | Command::Watch(_) => Err(open_folder_error(open, context.env.os)),
+        | Command::Watch(_)
+        | Command::Install(_)
+        | Command::Refresh(_)
+        | Command::Uninstall(_) => Err(open_folder_error(open, context.env.os)),
         Command::Detect(_) | Command::List(_) | Command::Show(_) | Command::Brief(_) | Command::Info(_) => {
             Ok(ui.warning(open)?)
         }
@@ -128,6 +137,9 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),
         Command::Forget(args) => forget::cmd_forget(ui, context, globals, args),
         Command::Watch(args) => watch::cmd_watch(ui, context, globals, args),
+        Command::Install(args) => install::cmd_install(ui, context, globals, args),
+        Command::Refresh(args) => refresh::cmd_refresh(ui, context, globals, args),
+        Command::Uninstall(args) => uninstall::cmd_uninstall(ui, context, globals, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),

@@ -23,6 +23,8 @@ mod test_doctor;
 mod test_drift;
 mod test_handoff;
 mod test_info;
+#[cfg(unix)]
+mod test_install;
 mod test_ledger;
 mod test_list;
 mod test_man;
