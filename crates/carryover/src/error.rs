@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use carryover_agents::AgentError;
 use carryover_engine::carry::resume::ResumeError;
+use carryover_engine::install::InstallError;
 use carryover_engine::ledger::restore::RestoreError;
 use carryover_engine::ledger::{LedgerError, LookupError};
 use carryover_engine::own::config::{self, ConfigError, Place};
@@ -266,6 +267,33 @@ impl From<RestoreError> for CommandError {
                 .with_hint("`carryover resume` goes on with it; `--project FOLDER` copies it into another folder"),
             RestoreError::NothingKept(_) | RestoreError::UnknownAgent(_) => Self::new(ErrorKind::Io, error),
         }
+    }
+}
+
+impl From<InstallError> for CommandError {
+    fn from(error: InstallError) -> Self {
+        let hint = explain_install_error(&error);
+        Self::new(ErrorKind::Io, error).with_hint(hint)
+    }
+}
+
+/// What to do about a file that could not be changed.
+pub(crate) fn explain_install_error(error: &InstallError) -> &'static str {
+    match error {
+        InstallError::Json { .. } | InstallError::ReadList { .. } | InstallError::NotText(_) => {
+            "nothing was changed in it; mend that place, then run `carryover refresh`"
+        }
+        InstallError::NotOurs(_) => "it was left alone; move it away, then run `carryover refresh`",
+        InstallError::ReadOnly(_) => "it was left alone; make it writable, then run `carryover refresh`",
+        InstallError::BrokenLink(_) | InstallError::NotAFile(_) => {
+            "it was left alone; put a file in its place, then run `carryover refresh`"
+        }
+        InstallError::Changed(_) => "nothing was changed in it; run `carryover refresh` again",
+        InstallError::NoPlace => "its sessions are watched all the same: `carryover watch`",
+        InstallError::Record { .. } => "update carryover, or move that file away and run `carryover install` again",
+        InstallError::ProgramName(_) => "call the program `carryover`, then run `carryover install` again",
+        InstallError::ForeignHome(_) => "run `carryover install` as that user, without sudo",
+        InstallError::Io(_) => "once that is mended, run `carryover refresh`",
     }
 }
 

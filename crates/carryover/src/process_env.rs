@@ -74,6 +74,11 @@ pub(crate) fn read_env() -> Result<Env, CommandError> {
     })
 }
 
+/// This program's own file.
+pub(crate) fn current_program() -> Result<PathBuf, CommandError> {
+    env::current_exe().map_err(|error| CommandError::new(ErrorKind::Io, error))
+}
+
 /// How many columns the user wants lines to have.
 #[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
 pub(crate) fn terminal_columns() -> Option<usize> {

@@ -7,3 +7,16 @@ pub(crate) mod fingerprint;
 pub mod permissions;
 pub mod private;
 pub mod project_settings;
+
+use std::io;
+use std::path::Path;
+
+/// Removes our own folder with everything in it; a link in its place is only taken away.
+pub fn remove_folder(home: &Path) -> io::Result<()> {
+    match fs_err::symlink_metadata(home) {
+        Ok(metadata) if metadata.is_dir() => fs_err::remove_dir_all(home),
+        Ok(_) => fs_err::remove_file(home),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}

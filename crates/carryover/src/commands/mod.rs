@@ -13,14 +13,17 @@ mod front;
 mod handoff;
 mod hook;
 mod info;
+mod install;
 mod list;
 mod man;
+mod refresh;
 mod restore;
 mod resume;
 mod search;
 mod show;
 mod status;
 mod undo;
+mod uninstall;
 mod watch;
 
 pub(crate) use hook::{answer_hook, hook_words};
@@ -52,7 +55,10 @@ pub(crate) enum Command {
     Restore(restore::RestoreArgs),
     Forget(forget::ForgetArgs),
     Watch(watch::WatchArgs),
+    Install(install::InstallArgs),
+    Refresh(refresh::RefreshArgs),
     Status(status::StatusArgs),
+    Uninstall(uninstall::UninstallArgs),
     Daemon(daemon::DaemonArgs),
     #[command(hide = true)]
     Hook(hook::HookArgs),
@@ -77,7 +83,7 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
         // It is there to tell what is wrong, the configuration included.
         Command::Doctor(_) => run_in(ui, &process_env::context_or_defaults()?.0, cli.globals, command),
         // They depend little on it, and taking back must not depend on it at all.
-        Command::Undo(_) | Command::Info(_) | Command::Demo(_) => {
+        Command::Undo(_) | Command::Uninstall(_) | Command::Info(_) | Command::Demo(_) => {
             let (context, broken) = process_env::context_or_defaults()?;
             if let Some(error) = broken {
                 ui.warning(format_args!("{error}; going on without it"))?;
@@ -100,7 +106,10 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Restore(_)
         | Command::Forget(_)
         | Command::Daemon(_)
-        | Command::Watch(_) => Err(open_folder_error(open, context.env.os)),
+        | Command::Watch(_)
+        | Command::Install(_)
+        | Command::Refresh(_)
+        | Command::Uninstall(_) => Err(open_folder_error(open, context.env.os)),
         Command::Detect(_)
         | Command::List(_)
         | Command::Show(_)
@@ -150,6 +159,9 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
             hook::cmd_hook(args);
             Ok(())
         }
+        Command::Install(args) => install::cmd_install(ui, context, globals, args),
+        Command::Refresh(args) => refresh::cmd_refresh(ui, context, globals, args),
+        Command::Uninstall(args) => uninstall::cmd_uninstall(ui, context, globals, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),

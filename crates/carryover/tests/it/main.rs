@@ -29,6 +29,8 @@ mod test_handoff;
 #[cfg(unix)]
 mod test_hook;
 mod test_info;
+#[cfg(unix)]
+mod test_install;
 mod test_ledger;
 mod test_list;
 mod test_man;

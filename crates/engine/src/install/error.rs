@@ -52,8 +52,10 @@ impl InstallError {
     /// The file that it is about, where there is one that a person can mend.
     pub fn path(&self) -> Option<&PathBuf> {
         match self {
-            Self::Json { path, .. } | Self::ReadList { path, .. } | Self::Record { path, .. } => Some(path),
-            Self::NotOurs(path)
+            Self::Json { path, .. }
+            | Self::ReadList { path, .. }
+            | Self::Record { path, .. }
+            | Self::NotOurs(path)
             | Self::ReadOnly(path)
             | Self::BrokenLink(path)
             | Self::NotAFile(path)

@@ -57,14 +57,6 @@ pub(super) fn remove_entries(text: &str, agent: &str, made: &MadeMembers) -> Res
     run_steps(text, |text| Document::parse(text)?.next_removal_step(agent, made))
 }
 
-/// The events for which a file holds entries of ours, whichever command they run.
-pub(super) fn list_our_events(text: &str, agent: &str) -> Result<Vec<String>, JsonTextError> {
-    let (_, text) = split_mark(text);
-    let document = Document::parse(text)?;
-    let found = document.our_places(agent);
-    Ok(found.into_iter().map(|place| place.event).collect())
-}
-
 /// Changes a text step by step: each step sees what the one before has made.
 fn run_steps(
     text: &str,
@@ -226,7 +218,7 @@ impl<'t> Document<'t> {
             }
         }
         let is_wanted = |event: &str| wanted.entries.iter().any(|(wanted, _)| *wanted == event);
-        Ok(self.tidy_events(made, is_wanted)?)
+        self.tidy_events(made, is_wanted)
     }
 
     /// A file without a value gets an object.

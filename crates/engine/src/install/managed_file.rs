@@ -166,13 +166,14 @@ impl FileChange {
                 }
                 None
             }
-            Some(_) => match read_backup(context, earlier).filter(|_| !was_edited) {
-                Some(bytes) => Some(bytes),
-                None => {
+            Some(_) => {
+                if let Some(bytes) = read_backup(context, earlier).filter(|_| !was_edited) {
+                    Some(bytes)
+                } else {
                     let text = remove(found.text()?)?;
                     (!(earlier.before.is_none() && text.trim().is_empty())).then(|| text.into_bytes())
                 }
-            },
+            }
         };
         let change = Self { found, wanted, after: None, earlier: Some(earlier.clone()), backup, was_edited };
         if change.changes_file() {

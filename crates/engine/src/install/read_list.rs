@@ -36,7 +36,7 @@ pub enum MadeList {
 pub(super) fn put_item(text: &str, key: &str, item: &str) -> Result<Option<(String, MadeList)>, ReadListError> {
     let document = Document::parse(text, key)?;
     let (splices, made) = match &document.value {
-        None => document.append_key(key, item)?,
+        None => document.append_key(key, item),
         Some(ListValue::Scalar(value)) if value.text == item => return Ok(None),
         Some(ListValue::Scalar(value)) => {
             let range = document.plain_range(value)?;
@@ -236,13 +236,13 @@ impl<'t> Document<'t> {
     }
 
     /// A line of our own at the end.
-    fn append_key(&self, key: &str, item: &str) -> Result<(Vec<Splice>, MadeList), ReadListError> {
+    fn append_key(&self, key: &str, item: &str) -> (Vec<Splice>, MadeList) {
         let newline = newline_of(self.text);
         let is_own_line = self.text.is_empty() || self.text.ends_with('\n');
         let before = if is_own_line { "" } else { newline };
         let column = self.key_column.unwrap_or(0);
         let line = format!("{before}{}{key}: [{item}]{newline}", " ".repeat(column));
-        Ok((vec![Splice::insert(self.text.len(), &line)], MadeList::Key(before.to_owned())))
+        (vec![Splice::insert(self.text.len(), &line)], MadeList::Key(before.to_owned()))
     }
 
     /// Takes the line with our key out.

@@ -12,7 +12,7 @@ use super::json_entries::{MadeMembers, WantedEntries, put_entries, remove_entrie
 use super::managed_file::{FileChange, FoundFile, PutRequest};
 use super::own_file;
 use super::read_list::{put_item, remove_item};
-use super::record::{FileKind, FileRecord, InstallRecord, SERVICE};
+use super::record::{self, FileKind, FileRecord, InstallRecord, SERVICE};
 use crate::context::Context;
 use crate::handoff::project_dir;
 use crate::own::fingerprint::Fingerprint;
@@ -159,6 +159,12 @@ pub fn take_out(context: &Context, dry_run: bool) -> Result<Vec<AgentReport>, In
     for facts in all_facts() {
         reports.extend(remove_unwanted(context, &mut record, reborrow(&mut disk), facts, (false, false)));
     }
+    if let Some(disk) = disk.filter(|_| record.files.is_empty()) {
+        let path = record::file_path(&context.home);
+        if path.exists() {
+            disk.remove_file(&path)?;
+        }
+    }
     Ok(reports)
 }
 
@@ -268,17 +274,14 @@ fn plan_read_list(
     let wrong = |source| InstallError::ReadList { path: path.clone(), source };
     let now = found.text()?.to_owned();
     let item = handoff_item();
-    let (text, without_us) = match put_item(&now, list.key, &item).map_err(wrong)? {
-        Some((text, made)) => {
-            draft.made_list = Some(made);
-            (text, now)
-        }
-        None => {
-            draft.made_list = earlier.and_then(|earlier| earlier.made_list.clone());
-            let made = draft.made_list.as_ref();
-            let without = made.map(|made| remove_item(&now, list.key, &item, made)).transpose().map_err(wrong)?;
-            (now.clone(), without.unwrap_or(now))
-        }
+    let (text, without_us) = if let Some((text, made)) = put_item(&now, list.key, &item).map_err(wrong)? {
+        draft.made_list = Some(made);
+        (text, now)
+    } else {
+        draft.made_list = earlier.and_then(|earlier| earlier.made_list.clone());
+        let made = draft.made_list.as_ref();
+        let without = made.map(|made| remove_item(&now, list.key, &item, made)).transpose().map_err(wrong)?;
+        (now.clone(), without.unwrap_or(now))
     };
     FileChange::put(context, found, earlier, PutRequest { record: draft, text, without_us: &without_us })
 }

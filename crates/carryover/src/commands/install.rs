@@ -1,0 +1,160 @@
+//! `carryover install`.
+
+mod checklist;
+mod question;
+mod summary;
+
+use carryover_agents::{Facts, all_facts};
+use carryover_engine::context::Context;
+use carryover_engine::install::detection::{self, Detected};
+use carryover_engine::install::record::InstallRecord;
+use carryover_engine::install::service::{self, RealRunner};
+use carryover_engine::install::setup::{self, Choice};
+use carryover_engine::install::{program, setup::Outcome};
+use carryover_engine::own::config::{self, PROTOCOLS};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::args::Globals;
+use crate::error::{CommandError, ErrorKind, NO_AGENT_HINTS};
+use crate::ui::{self, BOLD, Ui};
+use crate::{daemon, process_env, screen};
+
+pub(super) use summary::{fail_if_any, tell_report, tell_service, write_document};
+
+/// Let agents call carryover, so that the next one starts informed
+///
+/// Asks which agents shall call carryover, puts hooks into their own settings, and starts the daemon with every login.
+/// Nothing else in those files changes, a copy of each is kept, and `carryover uninstall` takes all of it back. A file that
+/// cannot be read is left alone.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover install
+  carryover install --yes
+  carryover install --agents claude-code,codex --protocol brief
+  carryover install --yes --dry-run")]
+pub(crate) struct InstallArgs {
+    #[command(flatten)]
+    setup: SetupArgs,
+}
+
+/// How agents are set up, for the first time or again.
+#[derive(Args)]
+pub(crate) struct SetupArgs {
+    /// These agents, with commas between them, and no question
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',', value_parser = facts_parser(), hide_possible_values = true)]
+    agents: Vec<&'static Facts>,
+    /// How the next agent opens with a handoff: ask, brief or silent
+    #[arg(long, value_name = "PROTOCOL", value_parser = PROTOCOLS.to_vec(), hide_possible_values = true)]
+    protocol: Option<String>,
+    /// Aider has no hooks: let it read .carryover/handoff.md at every start
+    #[arg(long)]
+    aider_read: bool,
+    /// Neither register nor start the daemon
+    #[arg(long)]
+    no_service: bool,
+    /// Tell what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Accepts ids and aliases of everybody, editors included.
+fn facts_parser() -> impl TypedValueParser<Value = &'static Facts> {
+    let named = |name: &str| all_facts().find(|facts| facts.id == name || facts.aliases.contains(&name));
+    let values =
+        all_facts().map(|facts| PossibleValue::new(facts.id).aliases(facts.aliases.iter().copied()).help(facts.name));
+    PossibleValuesParser::new(values).try_map(move |name| named(&name).ok_or("no agent of that name"))
+}
+
+pub(crate) fn cmd_install(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &InstallArgs,
+) -> Result<(), CommandError> {
+    let detected = detection::detect_hooked(context);
+    if args.setup.agents.is_empty() && !detected.iter().any(|found| found.presence.is_present()) {
+        let error = CommandError::new(ErrorKind::NoAgent, "no agent with hooks was found");
+        return Err(NO_AGENT_HINTS.into_iter().fold(error, CommandError::with_hint));
+    }
+    let earlier = InstallRecord::load(&context.home)?;
+    let agents = choose_agents(ui, context, globals, &args.setup, &detected, |found| found.presence.is_present())?;
+    let Some(agents) = agents else {
+        return Err(CommandError::usage("nobody can be asked which agents shall call carryover")
+            .with_hint("`--yes` takes those that are here, `--agents A,B` those that are named"));
+    };
+    apply_choice(ui, context, &args.setup, agents, earlier.as_ref())
+}
+
+/// The agents that are named, taken without a question, or chosen; `None` where nobody can be asked.
+pub(super) fn choose_agents(
+    ui: &Ui,
+    context: &Context,
+    globals: Globals,
+    args: &SetupArgs,
+    detected: &[Detected],
+    is_checked: impl Fn(&Detected) -> bool,
+) -> Result<Option<Vec<&'static Facts>>, CommandError> {
+    if !args.agents.is_empty() {
+        return Ok(Some(args.agents.clone()));
+    }
+    let checked = || detected.iter().filter(|found| is_checked(found)).map(|found| found.facts).collect();
+    if globals.yes {
+        return Ok(Some(checked()));
+    }
+    if ui.is_interactive() && screen::is_usable(context) {
+        let checklist = checklist::Checklist::new(detected, &is_checked);
+        return question::ask_agents(checklist, ui::has_colors(globals.color, true)).map(Some);
+    }
+    Ok(args.dry_run.then(checked))
+}
+
+/// Sets up what was chosen, starts the daemon, and tells all of it.
+pub(super) fn apply_choice(
+    ui: &mut Ui,
+    context: &Context,
+    args: &SetupArgs,
+    agents: Vec<&'static Facts>,
+    earlier: Option<&InstallRecord>,
+) -> Result<(), CommandError> {
+    service::check_own_home(context)?;
+    let program = program::choose_program(context, &process_env::current_program()?)?;
+    let choice = Choice {
+        agents,
+        uses_read_lists: args.aider_read || earlier.is_some_and(|record| record.uses_read_lists),
+        protocol: args.protocol.clone(),
+        uses_service: !args.no_service,
+    };
+    if let Some(protocol) = args.protocol.as_ref().filter(|_| !args.dry_run) {
+        config::set(&context.home, "handoff.protocol", protocol)?;
+    }
+    let reports = setup::set_up(context, &program, &choice, args.dry_run)?;
+    for report in &reports {
+        tell_report(ui, context, report)?;
+    }
+    let is_started = choice.uses_service && !args.dry_run;
+    let service = match is_started.then(|| service::register(context, &program, &mut RealRunner::new(context))) {
+        Some(registered) => Some(registered?),
+        None => None,
+    };
+    if let Some(outcome) = &service {
+        tell_service(ui, context, outcome)?;
+    }
+    if ui.is_json() {
+        write_document(ui, &reports, service.as_ref(), args.dry_run)?;
+    }
+    if is_started {
+        daemon::start_in_background(context)?;
+        if let Some(trouble) = daemon::client::query_status(context).and_then(|status| status.port_trouble) {
+            ui.warning(trouble)?;
+        }
+    }
+    fail_if_any(&reports)?;
+    if args.dry_run {
+        ui.status(format_args!("{BOLD}nothing was written{BOLD:#}"))?;
+    } else if reports.iter().any(|report| matches!(report.outcome, Outcome::Written)) {
+        ui.hint("agents that are running see it after their next start; `carryover uninstall` takes it back")?;
+    }
+    Ok(())
+}

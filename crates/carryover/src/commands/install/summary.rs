@@ -1,0 +1,185 @@
+//! What an installation did, agent by agent.
+
+use carryover_engine::context::Context;
+use carryover_engine::install::service::ServiceOutcome;
+use carryover_engine::install::setup::{AgentReport, Outcome};
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind, explain_install_error};
+use crate::session_row::abbreviate_home;
+use crate::ui::{BAD, BOLD, DIM, DOUBTFUL, GOOD, Ui};
+
+/// One agent, as `--json` tells it.
+#[derive(Serialize)]
+struct AgentRow {
+    agent: &'static str,
+    version: Option<String>,
+    /// `written`, `unchanged`, `removed`, `not-detected`, `too-old`, `no-hooks` or `failed`.
+    outcome: &'static str,
+    file: Option<String>,
+    hooks: Vec<&'static str>,
+    /// The newest version that was seen, where the installed one is newer.
+    newer_than: Option<&'static str>,
+    user_step: Option<&'static str>,
+    was_edited: bool,
+    backup: Option<String>,
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    dry_run: bool,
+    agents: Vec<AgentRow>,
+    /// `registered`, `unchanged`, `removed`, `unavailable` or `failed`; null where none was asked for.
+    service: Option<&'static str>,
+}
+
+/// Writes the report as data.
+pub(crate) fn write_document(
+    ui: &mut Ui,
+    reports: &[AgentReport],
+    service: Option<&ServiceOutcome>,
+    dry_run: bool,
+) -> Result<(), CommandError> {
+    let agents = reports.iter().map(agent_row).collect();
+    let service = service.map(|outcome| match outcome {
+        ServiceOutcome::Registered(_) => "registered",
+        ServiceOutcome::Unchanged(_) => "unchanged",
+        ServiceOutcome::Unavailable { .. } => "unavailable",
+        ServiceOutcome::Removed(_) => "removed",
+        ServiceOutcome::Failed { .. } => "failed",
+    });
+    Ok(ui.write_json(&Document { schema: "carryover.install-report/1", dry_run, agents, service })?)
+}
+
+fn agent_row(report: &AgentReport) -> AgentRow {
+    let error = if let Outcome::Failed(error) = &report.outcome { Some(describe_error(error)) } else { None };
+    AgentRow {
+        agent: report.facts.id,
+        version: report.version.map(|version| version.to_string()),
+        outcome: match report.outcome {
+            Outcome::Written => "written",
+            Outcome::Unchanged => "unchanged",
+            Outcome::Removed => "removed",
+            Outcome::NotDetected => "not-detected",
+            Outcome::TooOld(_) => "too-old",
+            Outcome::NoHooks => "no-hooks",
+            Outcome::Failed(_) => "failed",
+        },
+        file: report.file.as_ref().map(|path| path.display().to_string()),
+        hooks: report.events.clone(),
+        newer_than: report.newer_than,
+        user_step: user_step(report),
+        was_edited: report.was_edited,
+        backup: report.backup.clone(),
+        error,
+    }
+}
+
+/// The step that is left to the user, where hooks were written.
+fn user_step(report: &AgentReport) -> Option<&'static str> {
+    let is_in_place = matches!(report.outcome, Outcome::Written | Outcome::Unchanged);
+    report.facts.hooks.filter(|_| is_in_place && !report.events.is_empty())?.user_step
+}
+
+/// An error with its causes in one line.
+fn describe_error(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut words: Vec<String> = causes.map(ToString::to_string).collect();
+    words.dedup();
+    words.join(": ")
+}
+
+/// Tells one agent's part.
+pub(crate) fn tell_report(ui: &mut Ui, context: &Context, report: &AgentReport) -> Result<(), CommandError> {
+    let name = report.facts.name;
+    let version = report.version.map_or_else(String::new, |version| format!(" {version}"));
+    let file = report.file.as_ref().map(|path| abbreviate_home(context, path)).unwrap_or_default();
+    match &report.outcome {
+        Outcome::Written | Outcome::Unchanged => {
+            let note = if matches!(report.outcome, Outcome::Unchanged) { " (as it was)" } else { "" };
+            ui.status(format_args!("{GOOD}✓{GOOD:#} {BOLD}{name}{version}{BOLD:#}{DIM}{note}{DIM:#}"))?;
+            ui.status(format_args!("    file   {file}"))?;
+            if report.events.is_empty() {
+                ui.status("    reads  .carryover/handoff.md at every start")?;
+            } else {
+                ui.status(format_args!("    hooks  {}", report.events.join(", ")))?;
+            }
+            if let Some(step) = user_step(report) {
+                ui.status(format_args!("    {DOUBTFUL}you{DOUBTFUL:#}    {step}"))?;
+            }
+        }
+        Outcome::Removed => {
+            let edited = if report.was_edited { "; what was changed there since stays" } else { ", byte for byte" };
+            ui.status(format_args!("{GOOD}✓{GOOD:#} {name}: taken out of {file}{edited}"))?;
+        }
+        Outcome::NotDetected => {
+            ui.status(format_args!("{BAD}✗{BAD:#} {name} was chosen but is not on this machine"))?;
+            ui.status("    skipped; run `carryover refresh` after installing it")?;
+        }
+        Outcome::TooOld(since) => {
+            ui.status(format_args!("{BAD}✗{BAD:#} {name}{version} is older than the first with hooks, {since}"))?;
+            ui.status("    skipped; update it, then run `carryover refresh`")?;
+        }
+        Outcome::NoHooks => ui.status(format_args!("{DIM}–{DIM:#} {name} has no hooks: its sessions are watched"))?,
+        Outcome::Failed(error) => {
+            ui.write_line(format_args!("{BAD}✗{BAD:#} {name}{version}: {}", describe_error(error)))?;
+            ui.status(format_args!("    {}", explain_install_error(error)))?;
+        }
+    }
+    tell_doubts(ui, context, report)
+}
+
+fn tell_doubts(ui: &mut Ui, context: &Context, report: &AgentReport) -> Result<(), CommandError> {
+    if let Some((version, known)) = report.version.zip(report.newer_than) {
+        let name = report.facts.name;
+        ui.warning(format_args!(
+            "{name} {version} is newer than what carryover knows ({known}): it has the hooks of that version; update \
+             carryover when you can"
+        ))?;
+    }
+    if let Some(backup) = report.backup.as_ref().filter(|_| report.was_edited) {
+        let path = abbreviate_home(context, &context.home.join("backups").join(backup));
+        ui.status(format_args!("    {DIM}a copy of it is in {path}{DIM:#}"))?;
+    }
+    Ok(())
+}
+
+/// Tells what became of the service.
+pub(crate) fn tell_service(ui: &mut Ui, context: &Context, outcome: &ServiceOutcome) -> Result<(), CommandError> {
+    let shown = |path: &std::path::Path| abbreviate_home(context, path);
+    match outcome {
+        ServiceOutcome::Registered(path) => {
+            ui.status(format_args!("{GOOD}✓{GOOD:#} the daemon starts at login ({})", shown(path)))?;
+        }
+        ServiceOutcome::Unchanged(path) => {
+            ui.status(format_args!("{GOOD}✓{GOOD:#} the daemon starts at login ({}, as it was)", shown(path)))?;
+        }
+        ServiceOutcome::Removed(path) => {
+            ui.status(format_args!("{GOOD}✓{GOOD:#} the daemon no longer starts at login ({})", shown(path)))?;
+        }
+        ServiceOutcome::Unavailable { line, file } => {
+            ui.status("– nobody starts services for a user here, so the daemon is started now only")?;
+            ui.hint(format_args!("to start it at every login, put this line into {file}: {line}"))?;
+        }
+        ServiceOutcome::Failed { reason, .. } => {
+            ui.warning(format_args!("the daemon could not be registered, and is started now only: {reason}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Fails where an agent's file could not be changed; the others are set up all the same.
+pub(crate) fn fail_if_any(reports: &[AgentReport]) -> Result<(), CommandError> {
+    let failed = reports.iter().filter(|report| matches!(report.outcome, Outcome::Failed(_))).count();
+    if failed == 0 {
+        return Ok(());
+    }
+    let words = if failed == 1 {
+        "1 file was left as it is".to_owned()
+    } else {
+        format!("{failed} files were left as they are")
+    };
+    Err(CommandError::new(ErrorKind::Io, words).with_hint("once that is mended, run `carryover refresh`"))
+}

@@ -1,0 +1,139 @@
+//! `carryover uninstall`.
+
+use carryover_engine::context::Context;
+use carryover_engine::handoff::standing_pointers::{self, RemovedPointers};
+use carryover_engine::install::record::InstallRecord;
+use carryover_engine::install::service::{self, RealRunner};
+use carryover_engine::install::setup;
+use carryover_engine::own;
+use clap::Args;
+
+use crate::args::Globals;
+use crate::commands::install::{fail_if_any, tell_report, tell_service, write_document};
+use crate::daemon;
+use crate::error::{CommandError, ErrorKind};
+use crate::session_row::abbreviate_home;
+use crate::shell::quote_word;
+use crate::ui::Ui;
+
+/// Take carryover out of the agents' settings, and end the daemon
+///
+/// Files that are as `carryover install` left them get their exact bytes back; from others only what is carryover's is
+/// taken out. The ledger and your settings stay, unless --purge is given.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover uninstall
+  carryover uninstall --yes
+  carryover uninstall --purge")]
+pub(crate) struct UninstallArgs {
+    /// Also remove ~/.carryover, with the ledger of everything that agents did
+    #[arg(long)]
+    purge: bool,
+    /// Keep the ledger and the settings, which is so without --purge
+    #[arg(long, conflicts_with = "purge", hide_short_help = true)]
+    keep_ledger: bool,
+    /// Tell what would be taken out, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn cmd_uninstall(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &UninstallArgs,
+) -> Result<(), CommandError> {
+    service::check_own_home(context)?;
+    match InstallRecord::load(&context.home)? {
+        Some(record) => take_all_out(ui, context, globals, args, &record)?,
+        None => {
+            ui.status("nothing is installed")?;
+            if ui.is_json() {
+                write_document(ui, &[], None, args.dry_run)?;
+            }
+        }
+    }
+    if args.purge && !args.dry_run { purge(ui, context, globals) } else { Ok(()) }
+}
+
+fn take_all_out(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &UninstallArgs,
+    record: &InstallRecord,
+) -> Result<(), CommandError> {
+    let n_files = record.files.len();
+    let files = if n_files == 1 { "1 file".to_owned() } else { format!("{n_files} files") };
+    if !args.dry_run && !confirm(ui, globals, &format!("carryover would be taken out of {files}"))? {
+        return Ok(ui.status("nothing was changed")?);
+    }
+    let mut service = None;
+    if !args.dry_run {
+        service = service::unregister(context, &mut RealRunner::new(context))?;
+        // Without it nothing that was taken out comes back. One that does not end says so itself.
+        daemon::stop_running(context).map(drop).or_else(|error| ui.warning(error))?;
+    }
+    let reports = setup::take_out(context, args.dry_run)?;
+    for report in &reports {
+        tell_report(ui, context, report)?;
+    }
+    if let Some(outcome) = &service {
+        tell_service(ui, context, outcome)?;
+    }
+    if !args.dry_run {
+        remove_pointers(ui, context)?;
+    }
+    if ui.is_json() {
+        write_document(ui, &reports, service.as_ref(), args.dry_run)?;
+    }
+    fail_if_any(&reports)?;
+    if args.dry_run {
+        ui.status("nothing was changed")?;
+    } else if !args.purge {
+        let home = abbreviate_home(context, &context.home);
+        ui.hint(format_args!("the ledger is still in {home}; `carryover uninstall --purge` removes it"))?;
+    }
+    Ok(())
+}
+
+/// Takes the pointers to handoffs out of the projects' files of instructions.
+fn remove_pointers(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
+    for RemovedPointers { project, result } in standing_pointers::remove_all(context)? {
+        let project = abbreviate_home(context, &project);
+        match result {
+            Ok(()) => ui.status(format_args!("the pointers in {project} are taken out"))?,
+            Err(error) => ui.warning(format_args!("the pointers in {project} stay: {error}"))?,
+        }
+    }
+    Ok(())
+}
+
+/// Asks where somebody can answer; where nobody can, it must have been said.
+fn confirm(ui: &mut Ui, globals: Globals, what: &str) -> Result<bool, CommandError> {
+    if globals.yes {
+        return Ok(true);
+    }
+    if !ui.is_interactive() {
+        return Err(CommandError::usage(format!("{what}, and nobody can be asked")).with_hint("say so with `--yes`"));
+    }
+    let answer = ui.ask(&format!("{what}. Go on? (y/N)"))?;
+    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn purge(ui: &mut Ui, context: &Context, globals: Globals) -> Result<(), CommandError> {
+    let home = abbreviate_home(context, &context.home);
+    let what = format!("{home} would be removed, with the ledger: sessions that agents have deleted are gone for good");
+    if !confirm(ui, globals, &what)? {
+        return Ok(ui.status(format_args!("{home} stays"))?);
+    }
+    if context.home != context.env.home.join(".carryover") {
+        let path = quote_word(&context.home.to_string_lossy(), context.env.os);
+        return Err(CommandError::new(ErrorKind::Usage, "CARRYOVER_HOME names a folder that may hold other things")
+            .with_hint(format!("look at what is in it, then remove it yourself: `rm -r {path}`")));
+    }
+    own::remove_folder(&context.home)?;
+    ui.status(format_args!("{home} is gone"))?;
+    Ok(())
+}

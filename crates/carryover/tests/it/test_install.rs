@@ -1,0 +1,162 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::support::TestEnv;
+
+const SETTINGS: &str = ".claude/settings.json";
+
+/// A home in which one client is installed, in this version.
+fn env_with_client(version: &str) -> TestEnv {
+    let env = TestEnv::new();
+    write_program(&env, "bin/claude", &format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
+    let path = format!("{}:/bin:/usr/bin", env.home().join("bin").display());
+    env.var("PATH", &path)
+}
+
+fn write_program(env: &TestEnv, name: &str, text: &str) {
+    env.write(name, text);
+    fs_err::set_permissions(env.home().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn install(env: &TestEnv) -> crate::support::Said {
+    env.run(&["install", "--yes", "--no-service"])
+}
+
+fn read(env: &TestEnv, name: &str) -> String {
+    fs_err::read_to_string(env.home().join(name)).unwrap()
+}
+
+#[test]
+fn hooks_are_written_once_and_taken_back_byte_for_byte() {
+    let env = env_with_client("2.1.325");
+    env.write(SETTINGS, "{\n  // mine\n  \"model\": \"opus\",\n}\n");
+    let before = env.files();
+    insta::assert_snapshot!(install(&env), @"");
+    let installed = env.files();
+    assert!(read(&env, SETTINGS).starts_with("{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n"));
+    insta::assert_snapshot!(install(&env), @"");
+    assert_eq!(env.files(), installed);
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"");
+    assert_eq!(env.files(), before);
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"");
+}
+
+#[test]
+fn what_was_made_goes_again_and_a_dry_run_makes_nothing() {
+    let env = env_with_client("2.1.325");
+    let before = env.files();
+    let report = env.json("install-report", &["install", "--yes", "--no-service", "--dry-run"]);
+    assert_eq!(report["agents"][0]["outcome"], "written");
+    assert_eq!(env.files(), before);
+    env.json("install-report", &["install", "--yes", "--no-service"]);
+    let record: serde_json::Value = serde_json::from_str(&read(&env, ".carryover/install.json")).unwrap();
+    crate::support::check_schema("install", &record);
+    env.json("install-report", &["uninstall", "--yes"]);
+    assert_eq!(env.files(), before);
+    assert!(!env.home().join(".claude").exists() && !env.home().join(".carryover/install.json").exists());
+}
+
+#[test]
+fn a_program_that_moved_is_written_anew() {
+    let env = env_with_client("2.1.325");
+    let _ = install(&env).success();
+    let old = read(&env, SETTINGS);
+    let moved = env.home().join("opt/carryover");
+    fs_err::create_dir_all(moved.parent().unwrap()).unwrap();
+    fs_err::copy(env!("CARGO_BIN_EXE_carryover"), &moved).unwrap();
+    let run_moved = |args: &[&str]| {
+        let mut command = std::process::Command::new(&moved);
+        let model = env.command(args);
+        command.args(args).current_dir(env.project()).env_clear();
+        command.envs(model.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        env.said(command.output().unwrap())
+    };
+    insta::assert_snapshot!(run_moved(&["refresh", "--no-service"]), @"");
+    let new = read(&env, SETTINGS);
+    let here = Path::new(env!("CARGO_BIN_EXE_carryover")).canonicalize().unwrap();
+    assert_eq!(new, old.replace(&*here.to_string_lossy(), &moved.to_string_lossy()));
+    insta::assert_snapshot!(run_moved(&["refresh", "--no-service", "--quiet"]), @"");
+    assert_eq!(read(&env, SETTINGS), new);
+}
+
+#[test]
+fn a_path_that_leads_here_is_the_one_that_hooks_call() {
+    let env = env_with_client("2.1.325");
+    fs_err::os::unix::fs::symlink(env!("CARGO_BIN_EXE_carryover"), env.home().join("bin/carryover")).unwrap();
+    let _ = install(&env).success();
+    assert!(read(&env, SETTINGS).contains(&format!("\"{}/bin/carryover hook ", env.home().display())));
+}
+
+#[test]
+fn from_a_file_that_was_edited_only_ours_is_taken() {
+    let env = env_with_client("2.1.325");
+    let _ = install(&env).success();
+    let edited = read(&env, SETTINGS).replacen('{', "{\n  \"model\": \"opus\",", 1);
+    env.write(SETTINGS, &edited);
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"");
+    insta::assert_snapshot!(read(&env, SETTINGS), @"");
+}
+
+#[test]
+fn a_broken_file_is_left_alone_with_its_place() {
+    let env = env_with_client("2.1.325");
+    env.write(SETTINGS, "{\n  \"model\": \"opus\"\n  \"hooks\": {}\n}\n");
+    let before = env.files();
+    insta::assert_snapshot!(install(&env), @"");
+    assert_eq!(env.files(), before);
+}
+
+#[test]
+fn a_read_only_file_is_left_alone() {
+    let env = env_with_client("2.1.325");
+    env.write(SETTINGS, "{}\n");
+    fs_err::set_permissions(env.home().join(SETTINGS), std::fs::Permissions::from_mode(0o444)).unwrap();
+    insta::assert_snapshot!(install(&env), @"");
+    assert_eq!(read(&env, SETTINGS), "{}\n");
+}
+
+#[test]
+fn versions_out_of_the_known_range_are_told() {
+    insta::assert_snapshot!(install(&env_with_client("9.0.0")), @"");
+    insta::assert_snapshot!(install(&env_with_client("1.0.1")), @"");
+}
+
+#[test]
+fn who_is_not_here_is_told_and_who_has_no_hooks_is_watched() {
+    let env = TestEnv::new();
+    let chosen = env.run(&["install", "--agents", "claude-code,aider", "--no-service", "--protocol", "brief"]);
+    insta::assert_snapshot!(chosen, @"");
+    assert!(read(&env, ".carryover/config.toml").contains("protocol = \"brief\""));
+    insta::assert_snapshot!(env.run(&["install", "--yes"]), @"");
+}
+
+#[test]
+fn a_list_of_files_to_read_is_filled_when_asked() {
+    let env = env_with_client("2.1.325");
+    env.write(".aider.conf.yml", "# mine\nread: CONVENTIONS.md\n");
+    let before = env.files();
+    let _ = env.run(&["install", "--yes", "--no-service", "--aider-read"]).success();
+    assert_eq!(read(&env, ".aider.conf.yml"), "# mine\nread: [CONVENTIONS.md, .carryover/handoff.md]\n");
+    let _ = env.run(&["uninstall", "--yes"]).success();
+    assert_eq!(env.files(), before);
+}
+
+#[test]
+fn without_a_terminal_or_an_installation_there_is_a_way_on() {
+    let env = env_with_client("2.1.325");
+    insta::assert_snapshot!(env.run(&["install"]), @"");
+    insta::assert_snapshot!(env.run(&["refresh"]), @"");
+    let _ = install(&env).success();
+    insta::assert_snapshot!(env.run(&["uninstall"]), @"");
+}
+
+#[test]
+fn everything_of_ours_goes_when_that_is_asked_for() {
+    let env = env_with_client("2.1.325");
+    let _ = install(&env).success();
+    let _ = env.run(&["uninstall", "--purge", "--yes"]).success();
+    assert!(!env.home().join(".carryover").exists());
+    let moved = env.var("CARRYOVER_HOME", "~/calc");
+    insta::assert_snapshot!(moved.run(&["uninstall", "--purge", "--yes"]), @"");
+    assert!(moved.project().exists());
+}
