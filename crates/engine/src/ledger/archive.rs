@@ -195,12 +195,32 @@ impl Archiver<'_> {
     /// Keeps a session that is a document of its own making.
     pub(super) fn keep_document(&mut self, path: &Path, exported: &ExportedSession) -> Result<KeptChange, LedgerError> {
         let role = if exported.stands_alone { FileRole::LoneDocument } else { FileRole::Document };
+        // The name is what it would be called as a file of its own; the place is that of the file that it was in.
+        let place = if exported.stands_alone { path.to_owned() } else { path.join(exported.name) };
+        self.put_document(path, &place, role, exported)
+    }
+
+    /// Keeps a sub-agent's conversation that is in the same file of many, in which it has a name.
+    pub(super) fn keep_child_document(
+        &mut self,
+        path: &Path,
+        child: &Path,
+        exported: &ExportedSession,
+    ) -> Result<KeptChange, LedgerError> {
+        self.put_document(path, &child.join(exported.name), FileRole::Child, exported)
+    }
+
+    fn put_document(
+        &mut self,
+        path: &Path,
+        place: &Path,
+        role: FileRole,
+        exported: &ExportedSession,
+    ) -> Result<KeptChange, LedgerError> {
         let size = exported.pieces.iter().map(|piece| piece.len() as u64).sum();
         let mtime_ms = Stamp::from_path(path).map_or(0, |stamp| stamp.mtime_ms);
         let is_private = file::open_regular(path).is_ok_and(|open| is_private(&open));
-        // The name is what it would be called as a file of its own; the place is that of the file that it was in.
-        let place = if exported.stands_alone { path.to_owned() } else { path.join(exported.name) };
-        let file = self.put_file(&place, role, None, Stamp { size, mtime_ms }, is_private)?;
+        let file = self.put_file(place, role, None, Stamp { size, mtime_ms }, is_private)?;
         let kept = self.list_chunks(file)?;
         self.replace_chunks(file, &kept, DocumentChunks { pieces: exported.pieces.iter(), rest: &[] })
     }

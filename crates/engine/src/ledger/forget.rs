@@ -7,7 +7,7 @@ use carryover_core::time::Timestamp;
 use rusqlite::{ErrorCode, params};
 
 use super::kept_session::KeptSession;
-use super::{Ledger, LedgerError, io_error, list_set_aside, restore, tombstone};
+use super::{Ledger, LedgerError, handoffs, io_error, list_set_aside, restore, tombstone};
 use crate::context::Context;
 use crate::handoff::published::Published;
 use crate::sessions::{catalog, glance};
@@ -72,8 +72,11 @@ impl Ledger {
     pub fn forget(&mut self, context: &Context, what: &Forget) -> Result<Forgotten, LedgerError> {
         let before = self.disk_bytes();
         let sessions = self.sessions_to_forget(what)?;
+        let published = self.published_digests()?;
         self.erase_sessions(&sessions, Some(context.env.now))?;
         self.erase_records(what)?;
+        let left = self.published_digests()?;
+        handoffs::remove_published(context, published.difference(&left)).map_err(io_error(&context.home))?;
         for holder in TEXT_HOLDERS {
             holder(context, &sessions).map_err(io_error(&context.home))?;
         }

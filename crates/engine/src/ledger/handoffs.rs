@@ -1,5 +1,7 @@
 //! The handoffs that were published: the last ones of each project, so that what an agent was told can be told again.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
@@ -8,9 +10,16 @@ use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 
 use super::stored_text::{Packer, unpack_text};
 use super::{Ledger, LedgerError, tombstone};
+use crate::context::Context;
+use crate::handoff::project_dir;
+use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::ProjectMatcher;
 
+/// Where the last one of a project is published, in the project's own folder and in ours.
+const FILE_NAME: &str = "handoff.md";
+/// A file that is longer is none.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// How many are kept of one project.
 const MAX_PER_PROJECT: usize = 20;
 
@@ -35,7 +44,7 @@ impl Ledger {
             return Ok(());
         }
         let project = project.to_string_lossy();
-        let digest = Fingerprint::from_bytes(text.as_bytes()).to_bits().cast_signed();
+        let digest = digest_text(text.as_bytes());
         let newest = "SELECT id, agent, session, digest FROM handoff WHERE project = ?1 ORDER BY id DESC LIMIT 1";
         let newest = transaction.prepare_cached(newest)?.query_row([&project], |row| {
             let is_same = (row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get(3)?)
@@ -69,6 +78,13 @@ impl Ledger {
         Ok(handoffs)
     }
 
+    /// By what published handoffs are known: their projects and digests.
+    pub(super) fn published_digests(&self) -> Result<BTreeSet<(String, i64)>, LedgerError> {
+        let mut query = self.connection.prepare("SELECT project, digest FROM handoff")?;
+        let digests = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(digests.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// The projects of which handoffs are kept that are this one.
     pub(super) fn handoff_projects(&self, project: &Path) -> Result<Vec<String>, LedgerError> {
         let mut here = ProjectMatcher::new(project);
@@ -76,6 +92,26 @@ impl Ledger {
         let projects: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         Ok(projects.into_iter().filter(|own| here.matches(Path::new(own))).collect())
     }
+}
+
+/// Removes the files that still say what these handoffs said, from their projects and from our own folder.
+pub(super) fn remove_published<'p>(
+    context: &Context,
+    handoffs: impl Iterator<Item = &'p (String, i64)>,
+) -> io::Result<()> {
+    for (project, digest) in handoffs {
+        for path in [Path::new(project).join(project_dir::FOLDER).join(FILE_NAME), context.home.join(FILE_NAME)] {
+            let now = files::read_bounded(&path, MAX_FILE_BYTES).ok().flatten();
+            if now.is_some_and(|bytes| digest_text(&bytes) == *digest) {
+                fs_err::remove_file(path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn digest_text(bytes: &[u8]) -> i64 {
+    Fingerprint::from_bytes(bytes).to_bits().cast_signed()
 }
 
 fn read_handoff(row: &Row<'_>) -> rusqlite::Result<HandoffRecord> {

@@ -1,5 +1,6 @@
 //! Taking a session in: its entries from where the last reading ended, and its bytes; whole or not at all.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -118,6 +119,9 @@ impl Ledger {
             let is_rewritten = reading.is_rewritten && !is_replaced;
             let archiver = Archiver { connection: &transaction, session: id, is_rewritten };
             archive_files(archiver, session, &reading.header, own_file.as_ref())?;
+        } else if exported.is_some() {
+            let archiver = Archiver { connection: &transaction, session: id, is_rewritten: false };
+            archive_child_documents(archiver, session)?;
         }
         finish_session(&transaction, id, &reading.header, reading.end, stamp)?;
         transaction.commit()?;
@@ -362,6 +366,27 @@ fn archive_files(
     for beside in agent.companion_files(source) {
         if beside != source.path && !children.contains(&beside) {
             archiver.keep_file(&beside, FileRole::Beside, None)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the conversations of sub-agents, and of theirs, that are in the same file of many as the session.
+fn archive_child_documents(mut archiver: Archiver<'_>, session: &ListedSession) -> Result<(), LedgerError> {
+    let (agent, source) = (session.agent, &session.found.source);
+    // Only a reading from the start tells them all.
+    let children_of = |source: &Source| read::session_start(agent, source).map(|start| start.header.children);
+    let mut open = children_of(source).unwrap_or_default();
+    let mut seen = BTreeSet::new();
+    while let Some(child) = open.pop() {
+        if !child.starts_with(&source.path) || !seen.insert(child.clone()) {
+            continue;
+        }
+        // One that cannot be read is no reason to lose the session.
+        let own = Source::file(&child);
+        if let Ok(Some(document)) = agent.export_session(&own) {
+            archiver.keep_child_document(&source.path, &child, &document)?;
+            open.extend(children_of(&own).unwrap_or_default());
         }
     }
     Ok(())

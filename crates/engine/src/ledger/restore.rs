@@ -287,6 +287,10 @@ impl Restore<'_> {
         let lost =
             report.lost.iter().map(|loss| format!("{} {} are not in it: {}", loss.count, loss.what, loss.reason));
         warnings.extend(lost);
+        let children = self.files.iter().filter(|file| file.role == FileRole::Child).count();
+        if children > 0 {
+            warnings.push(format!("{children} conversations of sub-agents are not in it: they stay in the ledger"));
+        }
         Restored {
             agent: self.agent.facts().id,
             session: report.session,

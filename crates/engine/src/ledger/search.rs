@@ -16,12 +16,13 @@ use super::words::{Term, TermKind, split_terms};
 use super::{Ledger, LedgerError};
 use crate::sessions::project::ProjectMatcher;
 
-/// How many of the best entries are looked at; what stands behind them is counted and not shown.
+/// How many entries are looked at.
 const MAX_CANDIDATES: usize = 2_000;
+/// Of more than that, the newest stand at both ends of the index: what was taken in last, and what the first sync took in
+/// first, which begins with the newest.
+const CANDIDATES_PER_END: usize = MAX_CANDIDATES / 2;
 /// The place of a session that is counted and not shown.
 const NOT_SHOWN: usize = usize::MAX;
-/// What was said is looked for more often than what was done with it.
-const CALL_WEIGHT: &str = "0.6";
 /// How many places are shown of one session.
 const ENTRIES_PER_SESSION: usize = 3;
 
@@ -42,7 +43,7 @@ pub struct SearchRequest {
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchResults {
-    /// The best first.
+    /// Those in which it was said before those in which it was done, each newest first.
     pub sessions: Vec<FoundInSession>,
     /// How many sessions have it, as far as was looked.
     pub n_sessions: usize,
@@ -83,7 +84,17 @@ pub(super) struct Query {
 
 struct QueryTerm {
     text: String,
-    is_prefix: bool,
+    ending: Ending,
+}
+
+/// What may follow a term.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Nothing,
+    /// It was typed last: it may be whole, or a beginning.
+    Open,
+    /// It is one letter of a writing without blanks, which the index knows with its neighbours.
+    Letters,
 }
 
 impl Query {
@@ -97,15 +108,23 @@ impl Query {
         let runs = find_runs(words, &found);
         let term = |term: Term| {
             let is_last = is_open && term.range.end == end && !matches!(term.kind, TermKind::Part | TermKind::Pair);
-            QueryTerm { is_prefix: is_last || term.kind == TermKind::Letter, text: term.text }
+            let ending = match term.kind {
+                TermKind::Letter => Ending::Letters,
+                _ if is_last => Ending::Open,
+                _ => Ending::Nothing,
+            };
+            QueryTerm { ending, text: term.text }
         };
         let is_wanted = |term: &Term| term.kind != TermKind::LastLetter && !term.text.is_empty();
         Self { terms: found.into_iter().filter(is_wanted).map(term).collect(), runs }
     }
 
-    /// The query as the index takes it; terms are letters and digits alone.
-    fn to_match(&self) -> String {
-        let quoted = |term: &QueryTerm| format!("\"{}\"{}", term.text, if term.is_prefix { " *" } else { "" });
+    /// The query as the index takes it; terms are letters and digits alone. Where beginnings are not asked for, what was
+    /// typed last is a whole word.
+    fn to_match(&self, with_beginnings: bool) -> String {
+        let is_prefix =
+            |term: &QueryTerm| term.ending == Ending::Letters || (with_beginnings && term.ending == Ending::Open);
+        let quoted = |term: &QueryTerm| format!("\"{}\"{}", term.text, if is_prefix(term) { " *" } else { "" });
         self.terms.iter().map(quoted).collect::<Vec<_>>().join(" AND ")
     }
 
@@ -115,7 +134,10 @@ impl Query {
 
     /// Which of its terms a term of a text is.
     pub(super) fn position_of(&self, text: &str) -> Option<usize> {
-        let fits = |term: &QueryTerm| if term.is_prefix { text.starts_with(&term.text) } else { text == term.text };
+        let fits = |term: &QueryTerm| match term.ending {
+            Ending::Nothing => text == term.text,
+            Ending::Open | Ending::Letters => text.starts_with(&term.text),
+        };
         self.terms.iter().position(fits)
     }
 }
@@ -130,6 +152,13 @@ fn find_runs(words: &str, terms: &[Term]) -> Vec<String> {
         }
     }
     runs.into_iter().map(|run| words[run].to_owned()).collect()
+}
+
+/// The entries that a query finds.
+struct Candidates {
+    entries: Vec<Candidate>,
+    /// There may be more of them.
+    is_cut: bool,
 }
 
 /// A row of the index with whose it is.
@@ -147,8 +176,8 @@ impl Ledger {
         if query.terms.is_empty() {
             return Ok(results);
         }
-        let candidates = self.find_candidates(&query, request)?;
-        results.is_cut = candidates.len() >= MAX_CANDIDATES;
+        let Candidates { entries: candidates, is_cut } = self.find_candidates(&query, request)?;
+        results.is_cut = is_cut;
         let mut by_session: BTreeMap<i64, usize> = BTreeMap::new();
         let mut kept: Vec<FoundInSession> = Vec::new();
         for candidate in candidates {
@@ -178,7 +207,7 @@ impl Ledger {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         let mut name = self.connection.prepare_cached("SELECT agent, session FROM session WHERE id = ?1")?;
-        for candidate in self.find_candidates(&query, &request)? {
+        for candidate in self.find_candidates(&query, &request)?.entries {
             if found.len() >= limit {
                 break;
             }
@@ -226,8 +255,22 @@ impl Ledger {
         Ok(())
     }
 
-    fn find_candidates(&self, query: &Query, request: &SearchRequest) -> Result<Vec<Candidate>, LedgerError> {
-        let text = query.to_match();
+    /// Looks for whole words first. A beginning that many words have takes long, and adds nothing where the words
+    /// themselves are in as many sessions as are asked for.
+    fn find_candidates(&self, query: &Query, request: &SearchRequest) -> Result<Candidates, LedgerError> {
+        if query.terms.iter().any(|term| term.ending == Ending::Open) {
+            let entries = self.match_entries(&query.to_match(false), request)?;
+            let sessions: BTreeSet<i64> = entries.iter().map(|candidate| candidate.session).collect();
+            if sessions.len() >= request.limit {
+                return Ok(Candidates { entries, is_cut: true });
+            }
+        }
+        let entries = self.match_entries(&query.to_match(true), request)?;
+        let is_cut = entries.len() >= MAX_CANDIDATES;
+        Ok(Candidates { entries, is_cut })
+    }
+
+    fn match_entries(&self, text: &str, request: &SearchRequest) -> Result<Vec<Candidate>, LedgerError> {
         let since = request.since.map(Timestamp::millis);
         let mut conditions = vec!["true".to_owned()];
         let mut values: Vec<&dyn ToSql> = vec![&text];
@@ -244,16 +287,23 @@ impl Ledger {
             let list = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             conditions.push(format!("s.id IN ({list})"));
         }
-        // Where nothing is left out, the best are known by the index alone, and no other entry is looked at.
-        let is_open = conditions.len() == 1;
-        let best = if is_open { format!(" ORDER BY rank LIMIT {MAX_CANDIDATES}") } else { String::new() };
+        // Where nothing is left out, the newest are known by the index alone, and no other entry is looked at.
+        let end = |order: &str| {
+            format!(
+                "SELECT * FROM (SELECT rowid AS hit FROM words WHERE words MATCH ?1 ORDER BY rowid {order} LIMIT {CANDIDATES_PER_END})"
+            )
+        };
+        let hits = match conditions.len() {
+            1 => format!("{} UNION {}", end("DESC"), end("ASC")),
+            _ => "SELECT rowid AS hit FROM words WHERE words MATCH ?1".to_owned(),
+        };
         let conditions = conditions.join(" AND ");
         let sql = format!(
             "SELECT e.session, e.id, e.file, e.offset, e.part, e.length, e.kind, e.origin, e.at, e.side, e.retracted
-             FROM (SELECT rowid, rank AS score FROM words WHERE words MATCH ?1{best}) AS w
-             JOIN entry AS e ON e.id = w.rowid JOIN session AS s ON s.id = e.session
+             FROM ({hits}) AS w
+             JOIN entry AS e ON e.id = w.hit JOIN session AS s ON s.id = e.session
              WHERE {conditions}
-             ORDER BY round(w.score * CASE e.kind WHEN 'call' THEN {CALL_WEIGHT} ELSE 1 END, 3), coalesce(e.at, s.updated_at) DESC, e.id DESC LIMIT {MAX_CANDIDATES}"
+             ORDER BY e.kind = 'call', coalesce(e.at, s.updated_at) DESC, e.id DESC LIMIT {MAX_CANDIDATES}"
         );
         let mut query = self.connection.prepare(&sql)?;
         let rows = query.query_map(values.as_slice(), read_candidate)?;

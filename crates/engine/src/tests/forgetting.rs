@@ -40,6 +40,8 @@ fn record_events(world: &World) {
     for (session, word) in [("aaaa1111", SECRET), ("bbbb2222", "giraffe")] {
         let text = format!("# Handoff\n{}", format!("{word} and what was said of it\n").repeat(20));
         ledger.record_handoff(&make_handoff(world, session, &text)).unwrap();
+        let folder = if word == SECRET { "project/.carryover" } else { "ours" };
+        world.write_file(&format!("{folder}/handoff.md"), &text);
         ledger.record_hook_event(&make_event(world, session, world.context.env.now)).unwrap();
     }
 }
@@ -129,6 +131,7 @@ fn what_is_forgotten_leaves_no_byte_and_is_not_taken_in_again() {
     assert_eq!(find_traces(&world.context.home, &traces), [""; 0]);
     assert_eq!((count_found(&world, SECRET), count_found(&world, "giraffe")), (0, 1));
     assert_eq!(count_records(&world), [1, 1, 0]);
+    assert!(!world.path("project/.carryover/handoff.md").exists() && world.path("ours/handoff.md").exists());
     // Somebody who has not heard of it yet tells it again.
     let mut ledger = open_ledger(&world);
     ledger.record_handoff(&make_handoff(&world, "aaaa1111", &SECRET.repeat(40))).unwrap();

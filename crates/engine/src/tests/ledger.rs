@@ -444,7 +444,35 @@ fn a_session_that_its_client_deletes_soon_is_at_risk_until_the_ledger_has_it() {
         fs_err::remove_file(file_path(&world.context)).unwrap();
         assert_eq!(at_risk(&world.context).unwrap().len(), 1, "{}", lab.id);
         let longer = r#"{"cleanupPeriodDays":99,"general":{"sessionRetention":{"maxAge":"99d"}}}"#;
-        fs_err::write(settings, longer).unwrap();
+        crate::own::files::write_private(&settings, longer.as_bytes()).unwrap();
         assert_eq!(at_risk(&world.context).unwrap(), [], "{}", lab.id);
     }
+}
+
+#[test]
+fn conversations_of_sub_agents_in_a_database_are_kept_with_their_session() {
+    let (lab, agent) = LABS.iter().zip(AGENTS).find(|(lab, _)| lab.id == "opencode").unwrap();
+    let (mut world, path) = world_with_sample(lab, *agent);
+    let add_child = |id: &str, parent: &str, time: i64| {
+        let database = super::importing::open_database(&path, "");
+        let sql = format!(
+            r#"INSERT INTO session VALUES ('{id}', '{parent}', '/p', 'sub', '1', {time}, {time});
+               INSERT INTO message VALUES ('msg_{id}', '{id}', {time}, {time}, '{{"role":"user","time":{{"created":{time}}}}}');
+               INSERT INTO part VALUES ('prt_{id}', 'msg_{id}', '{id}', {time}, {time}, '{{"type":"text","text":"look for {id}"}}');
+               UPDATE session SET time_updated = {time} WHERE id = 'ses_1';"#
+        );
+        database.execute_batch(&sql).unwrap();
+    };
+    let children = "SELECT count(*) FROM file WHERE role = 'child'";
+    add_child("ses_2", "ses_1", 2);
+    add_child("ses_3", "ses_2", 3);
+    update(&world, AGENTS);
+    assert_eq!(count_rows(&world, children), 2);
+    add_child("ses_4", "ses_1", 4_000_000);
+    update(&world, AGENTS);
+    assert_eq!(count_rows(&world, children), 3, "one that came later");
+    let kept = find_kept(&world, "ses_1").unwrap();
+    fs_err::remove_file(&path).unwrap();
+    let restored = restore(&mut world, &kept, None).unwrap();
+    assert!(restored.warnings.iter().any(|warning| warning.starts_with("3 conversations")), "{:?}", restored.warnings);
 }

@@ -51,9 +51,24 @@ fn a_small_terminal_shows_the_list_alone() {
 fn what_only_the_text_of_a_session_has_stands_behind_what_is_seen_and_is_marked() {
     let mut state = state(80, 14);
     type_text(&mut state, "parser");
-    let sessions = vec![key("claude-code", "0000aaaa-0001"), key("pi", "0000bbbb-0003"), key("pi", "0000bbbb-0004")];
+    let sessions = vec![key("codex", "7cba91ff-0002"), key("pi", "0000aaaa-0003"), key("pi", "0000bbbb-0004")];
     update(&mut state, Event::FoundInText { words: "parser".to_owned(), sessions });
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+     carryover › parser                                                      3 of 6
+     ~/calc
+    ❯ pi            1d    –  make the parser faster                            limit
+      codex        58m   12  fix the add bug                                 text  ←
+     other projects
+      pi            1w   12  shop: write the docs                        text  drift
+
+
+
+
+
+
+
+     Enter continue in…   Esc clear   F1 keys   Tab preview
+    ");
 }
 
 #[test]
