@@ -124,6 +124,10 @@ impl Runner for Aider {
         Ok(())
     }
 
+    fn reads_opted_in_handoff(&self) -> bool {
+        true
+    }
+
     fn opt_in_handoff(&self, sandbox: &Sandbox) -> Result<(), ClientError> {
         let path = sandbox.project.join(CONFIG_FILE);
         if !path.exists() {

@@ -15,10 +15,16 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 const SETTLE_TIME: Duration = Duration::from_secs(3);
 
 impl Client {
-    /// Configures the client and settles what its interface asks about itself. What is installed afterwards stays.
-    pub fn prepare_interface(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
-        sandbox.configure(self.lab, setup, port)?;
-        self.lab.client.runner.settle_interface(sandbox)
+    /// Configures the client, and settles what its interface asks about itself and about these projects of one home. What
+    /// is installed afterwards stays.
+    pub fn prepare_interface(&self, projects: &[&Sandbox], setup: &Setup, port: u16) -> Result<(), ClientError> {
+        for (index, sandbox) in projects.iter().enumerate() {
+            if index == 0 {
+                sandbox.configure(self.lab, setup, port)?;
+            }
+            self.lab.client.runner.settle_interface(sandbox)?;
+        }
+        Ok(())
     }
 
     /// Does what is left to the user of a client that nothing can be installed in.
