@@ -150,7 +150,7 @@ impl Runner for Codex {
 
     /// Hooks are run once the user has said that they may.
     fn user_screens(&self) -> &'static [UserScreen] {
-        &[UserScreen { shows: "Hooks need review", keys: "2" }]
+        &[UserScreen { shows: "Trust all and continue", keys: &["2", "\r"] }]
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

@@ -40,7 +40,7 @@ pub(crate) struct ListingQuery<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserScreen {
     pub(crate) shows: &'static str,
-    pub(crate) keys: &'static str,
+    pub(crate) keys: &'static [&'static str],
 }
 
 /// One client without a terminal.
