@@ -6,6 +6,7 @@
 mod arguments;
 mod carryover;
 mod front_door;
+mod hooks;
 mod isolated_network;
 mod ordered_pool;
 mod page;
@@ -38,7 +39,7 @@ pub(crate) enum ConformanceError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(
-        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --carryover"
+        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --carryover"
     )]
     Usage { argument: String },
     #[error("no pair matches the filter")]

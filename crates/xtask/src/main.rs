@@ -28,7 +28,8 @@ cargo xtask dist              make archive, installer, npm packages and formula 
                               only try them, with the debug build and in a temporary folder
 cargo xtask conformance       prove pairs of agents with the real clients: each agent twice a source and twice a target,
                               with --full every pair, which writes the page (--check compares with it);
-                              with --front-door by keys through the picker, with --restore of deleted sessions
+                              with --front-door by keys through the picker, with --restore of deleted sessions,
+                              with --hooks of what the next agent is told
 cargo xtask bench             measure, as ratios against a raw scan";
 
 fn main() -> ExitCode {

@@ -115,13 +115,19 @@ impl Runner for Aider {
 
     /// The arguments of a run without a terminal, as settings.
     fn settle_interface(&self, sandbox: &Sandbox) -> Result<(), ClientError> {
-        let off = ["check-update", "show-model-warnings", "show-release-notes", "pretty", "stream", "gitignore"];
-        let mut settings: String = off.iter().map(|name| format!("{name}: false\n")).collect();
-        settings.push_str("analytics-disable: true\nyes-always: true\nmap-tokens: 0\nedit-format: diff\n");
-        settings.push_str("suggest-shell-commands: false\nmax-chat-history-tokens: 1000000\n");
-        settings.push_str(&format!("model: openai/{FLAT_MODEL}\nweak-model: openai/{SIDE_MODEL}\n"));
-        fs_err::write(sandbox.home.join(CONFIG_FILE), settings)?;
-        Ok(())
+        let settings = json!({
+            "model": format!("openai/{FLAT_MODEL}"), "weak-model": format!("openai/{SIDE_MODEL}"),
+            "edit-format": "diff", "map-tokens": 0, "max-chat-history-tokens": 1_000_000,
+            "check-update": false, "show-model-warnings": false, "show-release-notes": false, "pretty": false,
+            "stream": false, "gitignore": false, "suggest-shell-commands": false,
+            "analytics-disable": true, "yes-always": true,
+        });
+        // What is JSON is YAML as well.
+        write_json(&sandbox.home.join(CONFIG_FILE), &settings)
+    }
+
+    fn reads_opted_in_handoff(&self) -> bool {
+        true
     }
 
     fn opt_in_handoff(&self, sandbox: &Sandbox) -> Result<(), ClientError> {

@@ -113,6 +113,10 @@ impl Runner for ClaudeCode {
         args
     }
 
+    fn compact_command(&self) -> Option<&'static str> {
+        Some("/compact")
+    }
+
     fn ready_text(&self) -> Option<&'static str> {
         Some("for agents")
     }

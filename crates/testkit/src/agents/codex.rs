@@ -118,6 +118,10 @@ impl Runner for Codex {
         args
     }
 
+    fn compact_command(&self) -> Option<&'static str> {
+        Some("/compact")
+    }
+
     fn ready_text(&self) -> Option<&'static str> {
         Some("for shortcuts")
     }
@@ -126,9 +130,12 @@ impl Runner for Codex {
         let path = sandbox.home.join(".codex/config.toml");
         let project = sandbox.project.display().to_string();
         let trust = format!("\n[projects.{project:?}]\ntrust_level = \"trusted\"\n");
-        // It offers a newer model otherwise.
-        let notice = "\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n";
-        fs::write(&path, fs::read_to_string(&path)? + &trust + notice)?;
+        let mut config = fs::read_to_string(&path)? + &trust;
+        if !config.contains("[notice.model_migrations]") {
+            // It offers a newer model otherwise.
+            config.push_str("\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n");
+        }
+        fs::write(&path, config)?;
         Ok(())
     }
 
@@ -143,7 +150,7 @@ impl Runner for Codex {
 
     /// Hooks are run once the user has said that they may.
     fn user_screens(&self) -> &'static [UserScreen] {
-        &[UserScreen { shows: "Hooks need review", keys: "2" }]
+        &[UserScreen { shows: "Trust all and continue", keys: &["2", "\r"] }]
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

@@ -143,8 +143,11 @@ impl Runner for CopilotCli {
         let folder = sandbox.home.join(".copilot");
         // Its banner is drawn for seconds, and its first start asks for trust.
         write_json(&folder.join("settings.json"), &json!({"banner": "never"}))?;
-        let known = json!({"appTipShown": true, "trustedFolders": [sandbox.project]});
-        write_json(&folder.join("config.json"), &known)
+        let path = folder.join("config.json");
+        let known: Option<Value> = fs_err::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let known = known.and_then(|mut known| known["trustedFolders"].as_array_mut().map(std::mem::take));
+        let folders: Vec<Value> = known.into_iter().flatten().chain([json!(sandbox.project)]).collect();
+        write_json(&path, &json!({"appTipShown": true, "trustedFolders": folders}))
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

@@ -95,6 +95,13 @@ impl Client {
         Ok(sandbox.launch(self, setup, port)?.args(args))
     }
 
+    /// The first prompt of a new session, for a client that is configured already, and others may have added to that.
+    pub fn prepared_prompt(&self, sandbox: &Sandbox, setup: &Setup, port: u16, prompt: &str) -> Launch {
+        let id = Uuid::new_v4().to_string();
+        let ask = PromptRequest { session: SessionChoice::New(&id), prompt, image: None };
+        sandbox.prepared_launch(self, setup, port).args(self.runner().prompt_args(sandbox, &ask))
+    }
+
     /// The command line that opens a session in the client's own interface.
     pub fn interface_launch(
         &self,

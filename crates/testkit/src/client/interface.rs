@@ -1,24 +1,24 @@
 //! A client in its own interface: opened in a terminal, past what it asks first, waiting for a prompt.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Client, ClientError, Sandbox, Setup, Terminal};
-
-/// How long an interface may take until it waits for a prompt.
-const READY_LIMIT: Duration = Duration::from_mins(2);
-
-/// How often it is looked at what is shown.
-const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long an interface that shows nothing new may still be loading.
 const SETTLE_TIME: Duration = Duration::from_secs(3);
 
 impl Client {
-    /// Configures the client and settles what its interface asks about itself. What is installed afterwards stays.
-    pub fn prepare_interface(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
-        sandbox.configure(self.lab, setup, port)?;
-        self.lab.client.runner.settle_interface(sandbox)
+    /// Configures the client, and settles what its interface asks about itself and about these projects of one home. What
+    /// is installed afterwards stays.
+    pub fn prepare_interface(&self, projects: &[&Sandbox], setup: &Setup, port: u16) -> Result<(), ClientError> {
+        for (index, sandbox) in projects.iter().enumerate() {
+            if index == 0 {
+                sandbox.configure(self.lab, setup, port)?;
+            }
+            self.lab.client.runner.settle_interface(sandbox)?;
+        }
+        Ok(())
     }
 
     /// Does what is left to the user of a client that nothing can be installed in.
@@ -38,28 +38,22 @@ impl Client {
         let args = session_id.map_or_else(|| runner.start_args(), |id| runner.interface_args(id));
         let mut terminal = Terminal::start(&sandbox.prepared_launch(self, setup, port).args(args))?;
         self.await_prompt(&mut terminal)?;
-        // Sessions and hooks are loaded behind the interface; before they are there, keys are lost.
-        terminal.wait_until_quiet();
-        thread::sleep(SETTLE_TIME);
         Ok(terminal)
     }
 
     /// Waits for the prompt, and answers for the user on the way.
     fn await_prompt(&self, terminal: &mut Terminal) -> Result<(), ClientError> {
         let runner = self.lab.client.runner;
-        let ready = runner.ready_text().unwrap_or_default();
         let mut screens = runner.user_screens().to_vec();
-        let deadline = Instant::now() + READY_LIMIT;
-        while Instant::now() < deadline {
-            if let Some(index) = screens.iter().position(|screen| terminal.shows(screen.shows)) {
-                let screen = screens.remove(index);
-                terminal.wait_until_quiet();
-                terminal.press(screen.keys)?;
-            }
-            if terminal.is_shown_within(ready, LOOK_INTERVAL) {
-                return Ok(());
+        loop {
+            terminal.wait_for(runner.ready_text().unwrap_or_default())?;
+            // Sessions and hooks are loaded behind the interface; before they are there, keys are lost.
+            terminal.wait_until_quiet();
+            thread::sleep(SETTLE_TIME);
+            let Some(index) = screens.iter().position(|screen| terminal.shows(screen.shows)) else { return Ok(()) };
+            for key in screens.remove(index).keys {
+                terminal.press(key)?;
             }
         }
-        Err(ClientError::TimedOut { program: format!("{} ({ready})", self.label()), limit: READY_LIMIT })
     }
 }

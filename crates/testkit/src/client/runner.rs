@@ -40,7 +40,7 @@ pub(crate) struct ListingQuery<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserScreen {
     pub(crate) shows: &'static str,
-    pub(crate) keys: &'static str,
+    pub(crate) keys: &'static [&'static str],
 }
 
 /// One client without a terminal.
@@ -69,9 +69,19 @@ pub(crate) trait Runner: Sync {
         &[]
     }
 
+    /// Whether it reads a handoff by itself once its user has told it to, as below.
+    fn reads_opted_in_handoff(&self) -> bool {
+        false
+    }
+
     /// What a user writes down once so that a handoff is read, where nothing can be installed that does it.
     fn opt_in_handoff(&self, _sandbox: &Sandbox) -> Result<(), ClientError> {
         Ok(())
+    }
+
+    /// The command that compacts a session in its interface, where that was tried.
+    fn compact_command(&self) -> Option<&'static str> {
+        None
     }
 
     /// The text by which its own interface shows that it waits for a prompt; `None` where it was not tried.

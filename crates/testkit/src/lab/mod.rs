@@ -46,6 +46,16 @@ impl Lab {
         self.client.runner.ready_text()
     }
 
+    /// Whether its client reads a handoff by itself once its user has told it to.
+    pub fn reads_opted_in_handoff(&self) -> bool {
+        self.client.runner.reads_opted_in_handoff()
+    }
+
+    /// The command that compacts a session in its client's interface, where that was tried.
+    pub fn compact_command(&self) -> Option<&'static str> {
+        self.client.runner.compact_command()
+    }
+
     /// The versions of its client that are run, the newest first.
     pub fn pins(&self) -> &'static [PinnedVersion] {
         self.client.pins

@@ -84,6 +84,11 @@ impl ModelServer {
         queues.values().flatten().filter(|reply| !reply.is_lasting()).count()
     }
 
+    /// Forgets the replies that nobody asked for.
+    pub fn drop_script(&self) {
+        lock_mutex(&self.shared.queues).clear();
+    }
+
     pub fn log(&self) -> Vec<LoggedRequest> {
         lock_mutex(&self.shared.log).clone()
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::dialect::Dialect;
-use super::{ActionKind, Expect, Fact, Nature, Source};
-use crate::model::{Block, Turn};
+use super::dialect::{Answers, Dialect};
+use super::{Action, ActionKind, Expect, Fact, Nature, Source};
+use crate::model::{Block, Reply, Turn};
 
 /// A prompt, what the model answers, and the facts that both plant.
 #[derive(Clone, Debug)]
@@ -12,6 +12,23 @@ pub struct FurtherTurn {
     pub prompt: String,
     pub turns: Vec<Turn>,
     pub facts: Vec<Fact>,
+}
+
+/// What the model answers when it hands something to a sub-agent, and what the sub-agent's model answers.
+#[derive(Debug)]
+pub struct Delegation {
+    pub main: Vec<Reply>,
+    pub sub: Vec<Reply>,
+}
+
+impl Delegation {
+    /// In the client's own tools; `None` where it has none for it.
+    pub fn new(source: &Source, project: &Path) -> Option<Self> {
+        let words = ["Task906Word", "Inner907Word", "Report908Word"].map(str::to_owned).to_vec();
+        let action = Action { what: ActionKind::Delegate, key: "handed".to_owned(), words };
+        let Answers { main, sub } = Dialect { source, project }.script_answers(&[action]);
+        (!sub.is_empty()).then_some(Self { main, sub })
+    }
 }
 
 impl FurtherTurn {

@@ -21,7 +21,7 @@ pub use abilities::{Abilities, Ability};
 pub use action::{Action, ActionKind};
 pub use catalog::{CATALOG, Source, list_sources};
 pub use fact::{Expect, Fact, Nature};
-pub use further_turn::FurtherTurn;
+pub use further_turn::{Delegation, FurtherTurn};
 pub use image::make_png;
 pub(crate) use make::Driver;
 pub use make::{MadeSession, PROBE, load_or_make};

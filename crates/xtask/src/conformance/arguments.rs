@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::plan::Proof;
 use super::report::PairRow;
-use super::{ConformanceError, Options, check_report, front_door, isolated_network, plan, restore, run_matrix};
+use super::{ConformanceError, Options, check_report, front_door, hooks, isolated_network, plan, restore, run_matrix};
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
 pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
@@ -19,6 +19,7 @@ pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &
         Proof::Matrix => check_report(&run_matrix(&options)?),
         Proof::FrontDoor => front_door::run_walks(&options),
         Proof::Restore => restore::run_walks(&options),
+        Proof::Hooks => hooks::run_walks(&options),
     }
 }
 
@@ -32,6 +33,7 @@ fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Re
             "--check" => options.check = true,
             "--write" => options.write = true,
             "--front-door" => options.proof = Proof::FrontDoor,
+            "--hooks" => options.proof = Proof::Hooks,
             "--restore" => options.proof = Proof::Restore,
             "--keep" => options.keep = true,
             "--from" => options.from = Some(value()?),

@@ -22,6 +22,8 @@ pub(crate) enum Proof {
     FrontDoor,
     /// That a deleted session comes back.
     Restore,
+    /// That the next agent starts informed.
+    Hooks,
 }
 
 /// How the matrix is run.
