@@ -73,7 +73,9 @@ fn take_all_out(
     if !args.dry_run {
         service = service::unregister(context, &mut RealRunner::new(context))?;
         // Without it nothing that was taken out comes back. One that does not end says so itself.
-        daemon::stop_running(context).map(drop).or_else(|error| ui.warning(error))?;
+        if daemon::stop_running(context).is_err() {
+            ui.warning("the daemon does not end; `carryover daemon logs` tells what it does")?;
+        }
     }
     let reports = setup::take_out(context, args.dry_run)?;
     for report in &reports {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::support::{Said, TestEnv};
-use crate::test_daemon::{ask, handoff, start_daemon};
+use crate::test_daemon::{ask, handoff, start_daemon, wait_for_handoff};
 
 /// A call of a hook, as an agent makes it.
 fn call(env: &TestEnv, agent: &str, event: &str, payload: &Value) -> Said {
@@ -36,7 +36,7 @@ fn published() -> TestEnv {
     env.set_daemon_port(0);
     let daemon = start_daemon(&env);
     ask(&env, "Count the sheep");
-    daemon.until("published");
+    wait_for_handoff(&env, &daemon, "Count the sheep");
     daemon.signal("-TERM");
     env
 }
@@ -107,8 +107,7 @@ fn events_that_found_no_daemon_wait_for_the_next_one() {
     assert_eq!(call(&env, "claude-code", "SessionEnd", &payload).success().stdout, "");
     assert_eq!(fs_err::read_dir(env.home().join(".carryover/spool")).unwrap().count(), 1);
     let daemon = start_daemon(&env);
-    daemon.until("published the handoff of claude-code");
-    assert!(handoff(&env).contains("Said while nobody watched"));
+    wait_for_handoff(&env, &daemon, "Said while nobody watched");
     assert_eq!(fs_err::read_dir(env.home().join(".carryover/spool")).unwrap().count(), 0);
     daemon.signal("-TERM");
 }
