@@ -157,7 +157,8 @@ mod tests {
     fn short_help_fits_a_screen() {
         let mut command = Cli::command().term_width(100);
         command.build();
-        for sub in command.get_subcommands_mut() {
+        // `help` lists all commands, however many there are.
+        for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
             let lines = sub.render_help().to_string().lines().count();
             assert!(lines <= 24, "{}: {lines} lines", sub.get_name());
         }

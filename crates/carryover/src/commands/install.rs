@@ -124,7 +124,7 @@ pub(super) fn apply_choice(
         agents,
         uses_read_lists: args.aider_read || earlier.is_some_and(|record| record.uses_read_lists),
         protocol: args.protocol.clone(),
-        uses_service: !args.no_service,
+        uses_service: !args.no_service || earlier.is_some_and(|record| record.uses_service),
     };
     if let Some(protocol) = args.protocol.as_ref().filter(|_| !args.dry_run) {
         config::set(&context.home, "handoff.protocol", protocol)?;
@@ -133,7 +133,7 @@ pub(super) fn apply_choice(
     for report in &reports {
         tell_report(ui, context, report)?;
     }
-    let is_started = choice.uses_service && !args.dry_run;
+    let is_started = !args.no_service && !args.dry_run;
     let service = match is_started.then(|| service::register(context, &program, &mut RealRunner::new(context))) {
         Some(registered) => Some(registered?),
         None => None,

@@ -45,29 +45,32 @@ pub(crate) fn cmd_uninstall(
     args: &UninstallArgs,
 ) -> Result<(), CommandError> {
     service::check_own_home(context)?;
-    match InstallRecord::load(&context.home)? {
-        Some(record) => take_all_out(ui, context, globals, args, &record)?,
-        None => {
-            ui.status("nothing is installed")?;
-            if ui.is_json() {
-                write_document(ui, &[], None, args.dry_run)?;
-            }
+    if let Some(record) = InstallRecord::load(&context.home)? {
+        if !take_all_out(ui, context, globals, args, &record)? {
+            return Ok(());
+        }
+    } else {
+        ui.status("nothing is installed")?;
+        if ui.is_json() {
+            write_document(ui, &[], None, args.dry_run)?;
         }
     }
     if args.purge && !args.dry_run { purge(ui, context, globals) } else { Ok(()) }
 }
 
+/// Takes everything out, where that is wanted; says whether it was.
 fn take_all_out(
     ui: &mut Ui,
     context: &Context,
     globals: Globals,
     args: &UninstallArgs,
     record: &InstallRecord,
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
     let n_files = record.files.len();
     let files = if n_files == 1 { "1 file".to_owned() } else { format!("{n_files} files") };
     if !args.dry_run && !confirm(ui, globals, &format!("carryover would be taken out of {files}"))? {
-        return Ok(ui.status("nothing was changed")?);
+        ui.status("nothing was changed")?;
+        return Ok(false);
     }
     let mut service = None;
     if !args.dry_run {
@@ -97,7 +100,7 @@ fn take_all_out(
         let home = abbreviate_home(context, &context.home);
         ui.hint(format_args!("the ledger is still in {home}; `carryover uninstall --purge` removes it"))?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Takes the pointers to handoffs out of the projects' files of instructions.

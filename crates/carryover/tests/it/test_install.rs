@@ -31,14 +31,36 @@ fn hooks_are_written_once_and_taken_back_byte_for_byte() {
     let env = env_with_client("2.1.325");
     env.write(SETTINGS, "{\n  // mine\n  \"model\": \"opus\",\n}\n");
     let before = env.files();
-    insta::assert_snapshot!(install(&env), @"");
+    insta::assert_snapshot!(install(&env), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code 2.1.325
+        file   ~/.claude/settings.json
+        hooks  SessionStart, UserPromptSubmit, Stop, StopFailure, PreCompact, SessionEnd
+    hint: agents that are running see it after their next start; `carryover uninstall` takes it back
+    ");
     let installed = env.files();
     assert!(read(&env, SETTINGS).starts_with("{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n"));
-    insta::assert_snapshot!(install(&env), @"");
+    insta::assert_snapshot!(install(&env), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code 2.1.325 (as it was)
+        file   ~/.claude/settings.json
+        hooks  SessionStart, UserPromptSubmit, Stop, StopFailure, PreCompact, SessionEnd
+    ");
     assert_eq!(env.files(), installed);
-    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"");
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code: taken out of ~/.claude/settings.json, byte for byte
+    hint: the ledger is still in ~/.carryover; `carryover uninstall --purge` removes it
+    ");
     assert_eq!(env.files(), before);
-    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"");
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"
+    exit code 0
+    --- stderr
+    nothing is installed
+    ");
 }
 
 #[test]
@@ -71,11 +93,18 @@ fn a_program_that_moved_is_written_anew() {
         command.envs(model.get_envs().filter_map(|(name, value)| Some((name, value?))));
         env.said(command.output().unwrap())
     };
-    insta::assert_snapshot!(run_moved(&["refresh", "--no-service"]), @"");
+    insta::assert_snapshot!(run_moved(&["refresh", "--no-service"]), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code 2.1.325
+        file   ~/.claude/settings.json
+        hooks  SessionStart, UserPromptSubmit, Stop, StopFailure, PreCompact, SessionEnd
+    hint: agents that are running see it after their next start; `carryover uninstall` takes it back
+    ");
     let new = read(&env, SETTINGS);
     let here = Path::new(env!("CARGO_BIN_EXE_carryover")).canonicalize().unwrap();
     assert_eq!(new, old.replace(&*here.to_string_lossy(), &moved.to_string_lossy()));
-    insta::assert_snapshot!(run_moved(&["refresh", "--no-service", "--quiet"]), @"");
+    insta::assert_snapshot!(run_moved(&["refresh", "--no-service", "--quiet"]), @"exit code 0");
     assert_eq!(read(&env, SETTINGS), new);
 }
 
@@ -93,8 +122,17 @@ fn from_a_file_that_was_edited_only_ours_is_taken() {
     let _ = install(&env).success();
     let edited = read(&env, SETTINGS).replacen('{', "{\n  \"model\": \"opus\",", 1);
     env.write(SETTINGS, &edited);
-    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"");
-    insta::assert_snapshot!(read(&env, SETTINGS), @"");
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code: taken out of ~/.claude/settings.json; what was changed there since stays
+    hint: the ledger is still in ~/.carryover; `carryover uninstall --purge` removes it
+    ");
+    insta::assert_snapshot!(read(&env, SETTINGS), @r#"
+    {
+      "model": "opus"
+    }
+    "#);
 }
 
 #[test]
@@ -102,7 +140,14 @@ fn a_broken_file_is_left_alone_with_its_place() {
     let env = env_with_client("2.1.325");
     env.write(SETTINGS, "{\n  \"model\": \"opus\"\n  \"hooks\": {}\n}\n");
     let before = env.files();
-    insta::assert_snapshot!(install(&env), @"");
+    insta::assert_snapshot!(install(&env), @"
+    exit code 3
+    --- stderr
+    ✗ Claude Code 2.1.325: [HOME]/.claude/settings.json was left alone: line 2, column 18: this is not JSON: expected comma
+        nothing was changed in it; mend that place, then run `carryover refresh`
+    error: 1 file was left as it is
+    hint: once that is mended, run `carryover refresh`
+    ");
     assert_eq!(env.files(), before);
 }
 
@@ -111,23 +156,55 @@ fn a_read_only_file_is_left_alone() {
     let env = env_with_client("2.1.325");
     env.write(SETTINGS, "{}\n");
     fs_err::set_permissions(env.home().join(SETTINGS), std::fs::Permissions::from_mode(0o444)).unwrap();
-    insta::assert_snapshot!(install(&env), @"");
+    insta::assert_snapshot!(install(&env), @"
+    exit code 3
+    --- stderr
+    ✗ Claude Code 2.1.325: [HOME]/.claude/settings.json is read-only
+        it was left alone; make it writable, then run `carryover refresh`
+    error: 1 file was left as it is
+    hint: once that is mended, run `carryover refresh`
+    ");
     assert_eq!(read(&env, SETTINGS), "{}\n");
 }
 
 #[test]
 fn versions_out_of_the_known_range_are_told() {
-    insta::assert_snapshot!(install(&env_with_client("9.0.0")), @"");
-    insta::assert_snapshot!(install(&env_with_client("1.0.1")), @"");
+    insta::assert_snapshot!(install(&env_with_client("9.0.0")), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code 9.0.0
+        file   ~/.claude/settings.json
+        hooks  SessionStart, UserPromptSubmit, Stop, StopFailure, PreCompact, SessionEnd
+    warning: Claude Code 9.0.0 is newer than what carryover knows (2.1.325): it has the hooks of that version; update carryover when you can
+    hint: agents that are running see it after their next start; `carryover uninstall` takes it back
+    ");
+    insta::assert_snapshot!(install(&env_with_client("1.0.1")), @"
+    exit code 0
+    --- stderr
+    ✗ Claude Code 1.0.1 is older than the first with hooks, 1.0.60
+        skipped; update it, then run `carryover refresh`
+    ");
 }
 
 #[test]
 fn who_is_not_here_is_told_and_who_has_no_hooks_is_watched() {
     let env = TestEnv::new();
     let chosen = env.run(&["install", "--agents", "claude-code,aider", "--no-service", "--protocol", "brief"]);
-    insta::assert_snapshot!(chosen, @"");
+    insta::assert_snapshot!(chosen, @"
+    exit code 0
+    --- stderr
+    ✗ Claude Code was chosen but is not on this machine
+        skipped; run `carryover refresh` after installing it
+    – Aider has no hooks: its sessions are watched
+    ");
     assert!(read(&env, ".carryover/config.toml").contains("protocol = \"brief\""));
-    insta::assert_snapshot!(env.run(&["install", "--yes"]), @"");
+    insta::assert_snapshot!(env.run(&["install", "--yes"]), @"
+    exit code 1
+    --- stderr
+    error: no agent with hooks was found
+    hint: run `carryover info` to see where carryover looks for sessions
+    hint: `carryover demo` shows how it works, without any agent
+    ");
 }
 
 #[test]
@@ -144,10 +221,25 @@ fn a_list_of_files_to_read_is_filled_when_asked() {
 #[test]
 fn without_a_terminal_or_an_installation_there_is_a_way_on() {
     let env = env_with_client("2.1.325");
-    insta::assert_snapshot!(env.run(&["install"]), @"");
-    insta::assert_snapshot!(env.run(&["refresh"]), @"");
+    insta::assert_snapshot!(env.run(&["install"]), @"
+    exit code 64
+    --- stderr
+    error: nobody can be asked which agents shall call carryover
+    hint: `--yes` takes those that are here, `--agents A,B` those that are named
+    ");
+    insta::assert_snapshot!(env.run(&["refresh"]), @"
+    exit code 2
+    --- stderr
+    error: nothing is installed yet
+    hint: `carryover install` does it
+    ");
     let _ = install(&env).success();
-    insta::assert_snapshot!(env.run(&["uninstall"]), @"");
+    insta::assert_snapshot!(env.run(&["uninstall"]), @"
+    exit code 64
+    --- stderr
+    error: carryover would be taken out of 1 file, and nobody can be asked
+    hint: say so with `--yes`
+    ");
 }
 
 #[test]
@@ -157,6 +249,12 @@ fn everything_of_ours_goes_when_that_is_asked_for() {
     let _ = env.run(&["uninstall", "--purge", "--yes"]).success();
     assert!(!env.home().join(".carryover").exists());
     let moved = env.var("CARRYOVER_HOME", "~/calc");
-    insta::assert_snapshot!(moved.run(&["uninstall", "--purge", "--yes"]), @"");
+    insta::assert_snapshot!(moved.run(&["uninstall", "--purge", "--yes"]), @"
+    exit code 64
+    --- stderr
+    nothing is installed
+    error: CARRYOVER_HOME names a folder that may hold other things
+    hint: look at what is in it, then remove it yourself: `rm -r [HOME]/calc`
+    ");
     assert!(moved.project().exists());
 }

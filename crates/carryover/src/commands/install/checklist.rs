@@ -139,7 +139,16 @@ mod tests {
     fn what_is_here_is_checked_beforehand() {
         let mut terminal = Terminal::new(TestBackend::new(60, 8)).unwrap();
         terminal.draw(|frame| checklist().draw(frame)).unwrap();
-        insta::assert_snapshot!(terminal.backend(), @"");
+        insta::assert_snapshot!(terminal.backend(), @r#"
+        "Which agents shall call carryover?                          "
+        "                                                            "
+        "> [x] Claude Code  2.1.3                                    "
+        "  [x] Codex CLI    found by its folder, version not known   "
+        "  [ ] Gemini CLI   not found                                "
+        "                                                            "
+        "                                                            "
+        "↑↓ move · space check · a all · enter go on · q leave       "
+        "#);
     }
 
     #[test]

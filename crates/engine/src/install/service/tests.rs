@@ -60,7 +60,34 @@ fn launchd_is_told_the_same() {
     let mut world = World::new();
     world.context.env.vars.insert("CARRYOVER_HOME".to_owned(), "/data/<x>".to_owned());
     world.context.home = "/data/<x>".into();
-    insta::assert_snapshot!(render_plist(&world.context, PROGRAM.as_ref()), @"");
+    insta::assert_snapshot!(render_plist(&world.context, PROGRAM.as_ref()), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!-- Written by `carryover install`; `carryover uninstall` removes it. -->
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0">
+    <dict>
+      <key>Label</key>
+      <string>dev.carryover.daemon</string>
+      <key>ProgramArguments</key>
+      <array>
+        <string>/opt/my tools/100%/carryover</string>
+        <string>daemon</string>
+        <string>run</string>
+      </array>
+      <key>EnvironmentVariables</key>
+      <dict><key>CARRYOVER_HOME</key><string>/data/&lt;x&gt;</string></dict>
+      <key>RunAtLoad</key>
+      <true/>
+      <key>KeepAlive</key>
+      <dict>
+        <key>SuccessfulExit</key>
+        <false/>
+      </dict>
+      <key>ProcessType</key>
+      <string>Background</string>
+    </dict>
+    </plist>
+    "#);
 }
 
 /// Where the system's own checker is installed, it finds nothing wrong with the unit.
