@@ -21,6 +21,8 @@ const MAX_CANDIDATES: usize = 2_000;
 /// Of more than that, the newest stand at both ends of the index: what was taken in last, and what the first sync took in
 /// first, which begins with the newest.
 const CANDIDATES_PER_END: usize = MAX_CANDIDATES / 2;
+/// Words that are in fewer entries are looked for as beginnings, too, however many sessions have them.
+const MIN_WHOLE_HITS: usize = 100;
 /// The place of a session that is counted and not shown.
 const NOT_SHOWN: usize = usize::MAX;
 /// How many places are shown of one session.
@@ -256,12 +258,12 @@ impl Ledger {
     }
 
     /// Looks for whole words first. A beginning that many words have takes long, and adds nothing where the words
-    /// themselves are in as many sessions as are asked for.
+    /// themselves are in many entries and in as many sessions as are asked for.
     fn find_candidates(&self, query: &Query, request: &SearchRequest) -> Result<Candidates, LedgerError> {
         if query.terms.iter().any(|term| term.ending == Ending::Open) {
             let entries = self.match_entries(&query.to_match(false), request)?;
             let sessions: BTreeSet<i64> = entries.iter().map(|candidate| candidate.session).collect();
-            if sessions.len() >= request.limit {
+            if entries.len() >= MIN_WHOLE_HITS && sessions.len() >= request.limit {
                 return Ok(Candidates { entries, is_cut: true });
             }
         }

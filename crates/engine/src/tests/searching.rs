@@ -152,3 +152,26 @@ fn a_snippet_of_a_short_text_is_all_of_it() {
     let found = search(&world, "ZEB");
     assert_eq!(found.sessions[0].entries[0].snippet, [SnippetPart { text: "zebra".to_owned(), hit: true }]);
 }
+
+#[test]
+fn of_a_word_that_is_in_very_many_entries_the_ends_of_the_index_are_looked_at() {
+    let world = World::new();
+    // The newest is taken in first, and each has more than are looked at of one end.
+    for number in 1..=3 {
+        let prompt = |n: usize| json!({ "t": "prompt", "s": format!("common common{n} of{number}") }).to_string();
+        let lines: Vec<String> = (0..1_100).map(prompt).collect();
+        let head = format!(r#","at":{}"#, 1_000 * number);
+        world.write_session(
+            &ALPHA,
+            &format!("aaaa000{number}"),
+            &head,
+            &lines.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
+    }
+    update(&world, BOTH);
+    let found = search(&world, "common");
+    let mut ids: Vec<&str> = found.sessions.iter().map(|found| found.session.id.0.as_str()).collect();
+    ids.sort_unstable();
+    assert_eq!((&ids[..], found.is_cut), (&["aaaa0001", "aaaa0003"][..], true), "taken in last, and newest at first");
+    assert_eq!((count_found(&world, "common7 of2"), count_found(&world, "common7 of")), (1, 3));
+}
