@@ -26,9 +26,7 @@ pub(super) fn check_negatives(stage: &Stage<'_>, kind: &Source, client: &Client)
     if Arrival::of_lab(client.lab) != Arrival::Injected {
         return Ok(findings);
     }
-    if run_sub_agent(stage, kind, client)? == Some(true) {
-        findings.push(format!("{}: the handoff is in a sub-agent's request", client.label()));
-    }
+    findings.extend(check_sub_agent(stage, kind, client)?);
     let headless = prompt_headless(stage, kind, client)?;
     if headless.iter().any(holds_words) {
         findings.push(format!("{}: the handoff is injected without a terminal", client.label()));
@@ -52,16 +50,20 @@ fn prompt_headless(stage: &Stage<'_>, kind: &Source, client: &Client) -> Result<
     Ok(stage.server.requests(RequestKind::Main).split_off(n_before))
 }
 
-/// Whether the request of a sub-agent holds the words; `None` where none was started: the client has no tool for it, or
-/// asks its user first.
-fn run_sub_agent(stage: &Stage<'_>, kind: &Source, client: &Client) -> Result<Option<bool>, ClientError> {
+/// A sub-agent of a new session is told nothing, where the client has a tool for sub-agents.
+fn check_sub_agent(stage: &Stage<'_>, kind: &Source, client: &Client) -> Result<Option<String>, ClientError> {
     let Some(Delegation { main, sub }) = Delegation::new(kind, &stage.sandbox.project) else { return Ok(None) };
     stage.server.script_replies(RequestKind::Main, main);
     stage.server.script_replies(RequestKind::SubAgent, sub);
     stage.type_first_prompt(kind, client, None)?;
-    let requests = stage.server.requests(RequestKind::SubAgent);
     stage.server.drop_script();
-    Ok((!requests.is_empty()).then(|| requests.iter().any(holds_words)))
+    let requests = stage.server.requests(RequestKind::SubAgent);
+    let finding = if requests.is_empty() {
+        Some("no sub-agent was started")
+    } else {
+        requests.iter().any(holds_words).then_some("the handoff is in a sub-agent's request")
+    };
+    Ok(finding.map(|finding| format!("{}: {finding}", client.label())))
 }
 
 /// When the model is asked for a summary, the handoff holds what was asked before.
