@@ -140,9 +140,11 @@ fn hand_over(
     if !stage.await_handoff() {
         return Ok(vec![format!("{HANDOFF_FILE} does not hold what was asked of {}", first.label())]);
     }
+    // The others read the file in whatever session they start.
+    let arrival = Arrival::of_lab(next.lab);
+    let delegates = arrival == Arrival::Injected && checks::script_sub_agent(stage, to);
     let request = stage.type_first_prompt(to, next, None)?;
     let (has_words, has_pointer) = (stage::holds_words(&request), stage::holds_pointer(&request));
-    let arrival = Arrival::of_lab(next.lab);
     let finding = match arrival {
         Arrival::Injected if !has_words => Some("its first request does not hold the handoff that is injected"),
         Arrival::ReadByClient if !has_words => {
@@ -151,7 +153,9 @@ fn hand_over(
         Arrival::Pointed if !has_words && !has_pointer => Some("its first request does not point to the handoff"),
         _ => None,
     };
-    Ok(finding.map(|finding| format!("{}: {finding}", next.label())).into_iter().collect())
+    let finding = finding.map(|finding| format!("{}: {finding}", next.label()));
+    let of_sub_agent = if delegates { checks::check_sub_agent(stage, next) } else { None };
+    Ok(finding.into_iter().chain(of_sub_agent).collect())
 }
 
 #[cfg(test)]
