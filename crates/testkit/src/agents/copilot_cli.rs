@@ -135,6 +135,10 @@ impl Runner for CopilotCli {
         vec![format!("--resume={session_id}")]
     }
 
+    fn start_args(&self) -> Vec<String> {
+        to_args(&["--allow-all-tools", "--allow-all-paths"])
+    }
+
     fn ready_text(&self) -> Option<&'static str> {
         Some("/ commands")
     }

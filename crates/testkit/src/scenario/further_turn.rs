@@ -26,8 +26,10 @@ impl Delegation {
     pub fn new(source: &Source, project: &Path) -> Option<Self> {
         let words = ["Task906Word", "Inner907Word", "Report908Word"].map(str::to_owned).to_vec();
         let action = Action { what: ActionKind::Delegate, key: "handed".to_owned(), words };
-        let Answers { main, sub } = Dialect { source, project }.script_answers(&[action]);
-        (!sub.is_empty()).then_some(Self { main, sub })
+        let Answers { main, mut sub } = Dialect { source, project }.script_answers(&[action]);
+        // It reports at once: in an interface, a command of it would be asked about.
+        let report = sub.pop()?;
+        Some(Self { main, sub: vec![report] })
     }
 }
 

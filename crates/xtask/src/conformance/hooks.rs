@@ -140,9 +140,11 @@ fn hand_over(
     if !stage.await_handoff() {
         return Ok(vec![format!("{HANDOFF_FILE} does not hold what was asked of {}", first.label())]);
     }
+    // The others read the file in whatever session they start.
+    let arrival = Arrival::of_lab(next.lab);
+    let delegates = arrival == Arrival::Injected && checks::script_sub_agent(stage, to);
     let request = stage.type_first_prompt(to, next, None)?;
     let (has_words, has_pointer) = (stage::holds_words(&request), stage::holds_pointer(&request));
-    let arrival = Arrival::of_lab(next.lab);
     let finding = match arrival {
         Arrival::Injected if !has_words => Some("its first request does not hold the handoff that is injected"),
         Arrival::ReadByClient if !has_words => {
@@ -151,5 +153,42 @@ fn hand_over(
         Arrival::Pointed if !has_words && !has_pointer => Some("its first request does not point to the handoff"),
         _ => None,
     };
-    Ok(finding.map(|finding| format!("{}: {finding}", next.label())).into_iter().collect())
+    let finding = finding.map(|finding| format!("{}: {finding}", next.label()));
+    let of_sub_agent = if delegates { checks::check_sub_agent(stage, next) } else { None };
+    Ok(finding.into_iter().chain(of_sub_agent).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use carryover_testkit::scenario::Source;
+
+    use super::{HookCase, Options, list_cases, tier};
+
+    fn list_pairs(full: bool) -> Vec<(Source, Source, bool)> {
+        let options = Options { full, ..Options::new(Path::new("/nowhere")) };
+        let pair = |case| match case {
+            HookCase::Handoff { from, to, has_negatives } => Some((from, to, has_negatives)),
+            HookCase::Compaction { .. } => None,
+        };
+        list_cases(&options).into_iter().filter_map(pair).collect()
+    }
+
+    #[test]
+    fn every_client_dies_once_and_every_interface_starts_and_is_spared_once() {
+        let pairs = list_pairs(false);
+        for client in tier::Tier::new(false).list_newest() {
+            assert_eq!(pairs.iter().filter(|(from, ..)| *from == client).count(), 1, "{}", client.label());
+            let spared = pairs.iter().filter(|(_, to, has_negatives)| *to == client && *has_negatives).count();
+            assert_eq!(spared, usize::from(client.lab.interface_ready_text().is_some()), "{}", client.label());
+        }
+        assert!(pairs.iter().all(|(from, to, _)| from != to));
+    }
+
+    #[test]
+    fn all_pairs_hold_those_of_every_day() {
+        let all = list_pairs(true);
+        assert!(list_pairs(false).iter().all(|(from, to, _)| all.iter().any(|pair| (pair.0, pair.1) == (*from, *to))));
+    }
 }

@@ -77,3 +77,28 @@ fn update_lines(page: &str, rows: &[WalkRow<RestoreOutcome>], lines: &[String]) 
         known.map(|known| now(known).map_or_else(|| known.to_owned(), |index| lines[index].clone())).collect();
     render_page(&updated)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{has_row, render_page, update_lines};
+    use crate::conformance::restore::{RestoreOutcome, table_line};
+    use crate::conformance::walk::WalkRow;
+
+    fn failed_row(name: &str) -> WalkRow<RestoreOutcome> {
+        WalkRow { name: name.to_owned(), outcome: Err("no".to_owned()) }
+    }
+
+    #[test]
+    fn rows_take_the_place_of_those_of_the_same_client() {
+        let known = "| A 1 | whole | by hand | the same files | 4/4 | 0 | 0/0 | 2/2 | ✓ | ✓ |".to_owned();
+        let other = known.replace("A 1", "B 2");
+        let page = render_page(&[known.clone(), other.clone()]);
+        assert!(page.ends_with("2 of 2 sessions are whole.\n"));
+        let row = failed_row("A 1");
+        let line = table_line(&row);
+        assert!(!has_row(&page, &row, &line), "one that is worse than the page says");
+        let updated = update_lines(&page, &[row], &[line]);
+        assert!(!updated.contains(&known) && updated.contains(&other));
+        assert!(updated.ends_with("1 of 2 sessions are whole.\n"));
+    }
+}

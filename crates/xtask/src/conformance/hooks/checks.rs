@@ -15,7 +15,7 @@ use super::stage::{NEXT_PROMPT, Stage, WORDS, holds_pointer, holds_words, wait_u
 /// What a client answers without a terminal, so that it can be found again.
 const HEADLESS_PROMPT: &str = "Say something short.";
 
-/// Nothing is injected without a terminal, in a session that goes on, in another project, or in a sub-agent.
+/// Nothing is injected without a terminal, in a session that goes on, or in another project.
 pub(super) fn check_negatives(stage: &Stage<'_>, kind: &Source, client: &Client) -> Result<Vec<String>, ClientError> {
     let mut findings = Vec::new();
     let elsewhere = stage.type_prompt_in(&stage.other_project(), kind, client, None)?;
@@ -25,9 +25,6 @@ pub(super) fn check_negatives(stage: &Stage<'_>, kind: &Source, client: &Client)
     // The others read the file whenever they start.
     if Arrival::of_lab(client.lab) != Arrival::Injected {
         return Ok(findings);
-    }
-    if run_sub_agent(stage, kind, client)? == Some(true) {
-        findings.push(format!("{}: the handoff is in a sub-agent's request", client.label()));
     }
     let headless = prompt_headless(stage, kind, client)?;
     if headless.iter().any(holds_words) {
@@ -52,16 +49,27 @@ fn prompt_headless(stage: &Stage<'_>, kind: &Source, client: &Client) -> Result<
     Ok(stage.server.requests(RequestKind::Main).split_off(n_before))
 }
 
-/// Whether the request of a sub-agent holds the words; `None` where none was started: the client has no tool for it, or
-/// asks its user first.
-fn run_sub_agent(stage: &Stage<'_>, kind: &Source, client: &Client) -> Result<Option<bool>, ClientError> {
-    let Some(Delegation { main, sub }) = Delegation::new(kind, &stage.sandbox.project) else { return Ok(None) };
+/// Has the model answer the next prompt by starting a sub-agent, where the client has a tool for that.
+pub(super) fn script_sub_agent(stage: &Stage<'_>, kind: &Source) -> bool {
+    let Some(Delegation { main, sub }) = Delegation::new(kind, &stage.sandbox.project) else { return false };
     stage.server.script_replies(RequestKind::Main, main);
     stage.server.script_replies(RequestKind::SubAgent, sub);
-    stage.type_first_prompt(kind, client, None)?;
-    let requests = stage.server.requests(RequestKind::SubAgent);
+    true
+}
+
+/// The sub-agent that was to be started is told nothing.
+pub(super) fn check_sub_agent(stage: &Stage<'_>, client: &Client) -> Option<String> {
+    // A client that asked its user has not asked for all.
     stage.server.drop_script();
-    Ok((!requests.is_empty()).then(|| requests.iter().any(holds_words)))
+    let requests = stage.server.requests(RequestKind::SubAgent);
+    let finding = if requests.is_empty() {
+        "no sub-agent was started"
+    } else if requests.iter().any(holds_words) {
+        "the handoff is in a sub-agent's request"
+    } else {
+        return None;
+    };
+    Some(format!("{}: {finding}", client.label()))
 }
 
 /// When the model is asked for a summary, the handoff holds what was asked before.
