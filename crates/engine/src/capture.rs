@@ -126,7 +126,7 @@ impl CaptureHandle {
     pub fn observer(&self) -> Observer {
         let handle = self.clone();
         Box::new(move |change| match change {
-            Change::Session(session) => handle.note_session(session),
+            Change::Session(session) => handle.note_session(*session),
             Change::Gone => handle.note_gone(),
         })
     }

@@ -73,7 +73,7 @@ pub type Observer = Box<dyn FnMut(Change) + Send>;
 /// A change in a store.
 pub enum Change {
     /// A session was written to; not by us.
-    Session(ListedSession),
+    Session(Box<ListedSession>),
     /// A file with sessions is gone.
     Gone,
 }
@@ -342,7 +342,7 @@ impl<'c> Watcher<'c> {
             return ControlFlow::Continue(());
         }
         let store = self.stores[store].store.clone();
-        self.notify_observer(|| Change::Session(ListedSession { agent, store, found, here: false }));
+        self.notify_observer(|| Change::Session(Box::new(ListedSession { agent, store, found, here: false })));
         let Some(session) = self.sessions.get_mut(&key) else { return ControlFlow::Continue(()) };
         let now = (self.clock)();
         session.active_at = Some(now);

@@ -57,7 +57,7 @@ pub(crate) fn cmd_daemon(ui: &mut Ui, context: &Context, args: &DaemonArgs) -> R
             daemon::run_daemon(context, !detached)
         }
         DaemonAction::Start => start_daemon(ui, context),
-        DaemonAction::Stop => stop_daemon(ui, context).map(drop),
+        DaemonAction::Stop => stop_daemon(ui, context),
         DaemonAction::Restart => {
             stop_daemon(ui, context)?;
             start_daemon(ui, context)
@@ -76,10 +76,11 @@ fn start_daemon(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
 }
 
 fn stop_daemon(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
-    Ok(match daemon::stop_running(context)? {
-        Stopped::Stopped => ui.status("the daemon has ended")?,
-        Stopped::NotRunning => ui.status("no daemon runs")?,
-    })
+    let said = match daemon::stop_running(context)? {
+        Stopped::Stopped => "the daemon has ended",
+        Stopped::NotRunning => "no daemon runs",
+    };
+    Ok(ui.status(said)?)
 }
 
 fn show_log(ui: &mut Ui, context: &Context, count: usize) -> Result<(), CommandError> {

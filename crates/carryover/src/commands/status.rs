@@ -91,7 +91,7 @@ pub(crate) fn cmd_status(ui: &mut Ui, context: &Context, _: &StatusArgs) -> Resu
         return Ok(());
     }
     write_daemon(ui, context, &answer)?;
-    write_agents(ui, context, &answer.agents)?;
+    write_agents(ui, context, &answer)?;
     write_handoffs(ui, context, &answer.handoffs)?;
     write_troubles(ui, &answer)
 }
@@ -154,14 +154,15 @@ fn write_daemon(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result
     Ok(())
 }
 
-fn write_agents(ui: &mut Ui, context: &Context, agents: &[AgentRow]) -> Result<(), CommandError> {
-    let shown = agents.iter().filter(|agent| agent.present || agent.hooks_file.is_some());
+fn write_agents(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result<(), CommandError> {
+    let adding = if answer.installed { "refresh" } else { "install" };
+    let shown = answer.agents.iter().filter(|agent| agent.present || agent.hooks_file.is_some());
     for (number, agent) in shown.enumerate() {
         let head = if number == 0 { "hooks" } else { "" };
         let version = agent.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
         let name = format!("{}{version}", agent.name);
         let state = match &agent.hooks_file {
-            None => format!("{DIM}none; `carryover refresh` adds them{DIM:#}"),
+            None => format!("{DIM}none; `carryover {adding}` adds them{DIM:#}"),
             Some(file) => {
                 let events = format_count(agent.events.len(), "event", "events");
                 format!("{events} in {DIM}{}{DIM:#}", abbreviate_home(context, file.as_ref()))

@@ -101,18 +101,13 @@ fn connect_port(port: u16, at_most: Duration) -> io::Result<TcpStream> {
 }
 
 fn request_head(method: &str, path: &str, folder: Option<&Path>, token: Option<&str>, length: usize) -> String {
-    let mut head =
-        format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n");
     // A name that no header can hold is left out; most agents tell their folder themselves.
     let folder = folder.and_then(Path::to_str).filter(|folder| folder.bytes().all(|byte| (b' '..0x7f).contains(&byte)));
-    if let Some(folder) = folder {
-        head.push_str(&format!("{FOLDER_HEADER}: {folder}\r\n"));
-    }
-    if let Some(token) = token {
-        head.push_str(&format!("authorization: Bearer {token}\r\n"));
-    }
-    head.push_str("\r\n");
-    head
+    let folder = folder.map_or_else(String::new, |folder| format!("{FOLDER_HEADER}: {folder}\r\n"));
+    let token = token.map_or_else(String::new, |token| format!("authorization: Bearer {token}\r\n"));
+    format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n{folder}{token}\r\n"
+    )
 }
 
 fn exchange(stream: &mut (impl Connection + ?Sized), head: &str, body: &[u8]) -> io::Result<Answer> {

@@ -102,7 +102,9 @@ async fn run_locked(context: &Context, is_shown: bool) -> Result<(), CommandErro
     if let Some(trouble) = &shared.port_trouble {
         shared.log.write_line(trouble);
     }
-    take_spooled(context).into_iter().for_each(|event| shared.capture.note_event(event));
+    for event in take_spooled(context) {
+        shared.capture.note_event(event);
+    }
     let watcher = start_watcher(context, Arc::clone(&shared))?;
     let ender = Arc::clone(&shared);
     let _signals = Signals::on_end(move || ender.request_end())?;
@@ -169,9 +171,10 @@ async fn bind_port(context: &Context) -> (Option<tokio::net::TcpListener>, Optio
     match tokio::net::TcpListener::bind(address).await {
         Ok(listener) => (Some(listener), None),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-            let owner = match client::is_carryover_at(port) {
-                true => "a carryover of another home".to_owned(),
-                false => port_owner::find_port_owner(port).unwrap_or_else(|| "another program".to_owned()),
+            let owner = if client::is_carryover_at(port) {
+                "a carryover of another home".to_owned()
+            } else {
+                port_owner::find_port_owner(port).unwrap_or_else(|| "another program".to_owned())
             };
             (
                 None,

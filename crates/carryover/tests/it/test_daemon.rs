@@ -117,12 +117,12 @@ fn the_port_answers_only_programs_of_this_machine_with_the_token() {
     check_schema("daemon", &document);
     assert_eq!(document["port"], port);
 
-    let post = |path: &str, body: &[u8]| request(port, &format!("POST {path} HTTP/1.1\r\n{local}{bearer}"), body);
-    assert_eq!(post("/hook/claude-code/Stop", &vec![b' '; (1 << 20) + 1]).0, "HTTP/1.1 413 Payload Too Large");
-    assert_eq!(post("/hook/nobody/Stop", b"{}").0, "HTTP/1.1 404 Not Found");
-    assert_eq!(post("/hook/claude-code/Stop", b"[").0, "HTTP/1.1 400 Bad Request");
-    assert_eq!(post("/stop", b"").0, "HTTP/1.1 404 Not Found");
-    assert_eq!(post("/hook/claude-code/Stop", b"{}").0, "HTTP/1.1 204 No Content");
+    let send = |path: &str, body: &[u8]| request(port, &format!("POST {path} HTTP/1.1\r\n{local}{bearer}"), body);
+    assert_eq!(send("/hook/claude-code/Stop", &vec![b' '; (1 << 20) + 1]).0, "HTTP/1.1 413 Payload Too Large");
+    assert_eq!(send("/hook/nobody/Stop", b"{}").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(send("/hook/claude-code/Stop", b"[").0, "HTTP/1.1 400 Bad Request");
+    assert_eq!(send("/stop", b"").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(send("/hook/claude-code/Stop", b"{}").0, "HTTP/1.1 204 No Content");
     let project = env.project().display().to_string();
     assert_eq!(get(&format!("/handoff?project={project}"), &format!("{local}{bearer}")).0, "HTTP/1.1 404 Not Found");
     ask(&env, "Publish me");

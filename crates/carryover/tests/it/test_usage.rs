@@ -26,7 +26,9 @@ fn help_is_an_answer() {
       watch        Watch sessions, and tell when one runs into a limit
       install      Let agents call carryover, so that the next one starts informed
       refresh      Bring hooks up to date with the agents that are installed
+      status       Show whether handoffs are published, and for which agents
       uninstall    Take carryover out of the agents' settings, and end the daemon
+      daemon       Run the daemon that keeps sessions and publishes handoffs
       info         Tell what carryover knows of an agent, and the settings in force
       doctor       Look for what is wrong, and change nothing
       demo         Show how it works, without any agent

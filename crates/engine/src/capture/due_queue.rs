@@ -89,8 +89,8 @@ mod tests {
         let queue = DueQueue::new();
         let now = Instant::now();
         queue.add("a", 1, now);
-        queue.add("a", 2, now + Duration::from_secs(60));
-        queue.add("b", 3, now + Duration::from_secs(60));
+        queue.add("a", 2, now + Duration::from_mins(1));
+        queue.add("b", 3, now + Duration::from_mins(1));
         assert_eq!(queue.next(), Some(("a", 2)));
         assert_eq!(queue.take_where(|key, _| *key == "b"), [("b", 3)]);
         assert_eq!(queue.len(), 0);

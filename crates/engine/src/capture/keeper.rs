@@ -13,7 +13,7 @@ use crate::sessions::list::ListedSession;
 /// The name of the work that looks at all stores.
 pub(super) const SWEEP: &str = "sweep";
 /// How often all stores are looked at for what was missed or deleted.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(3_600);
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 /// How long a session that is written to all the time is left alone between two looks.
 const LEAST_PAUSE: Duration = Duration::from_secs(2);
 /// How soon something is tried again that could not be kept.

@@ -24,7 +24,7 @@ const COST_SHARE: u32 = 10;
 /// So many of the newest files are looked at for a project's newest session.
 const RECENT_SESSIONS: usize = 40;
 /// A session that was not published for so long needs no pause.
-const FORGET_AFTER: Duration = Duration::from_secs(600);
+const FORGET_AFTER: Duration = Duration::from_mins(10);
 
 pub(super) enum PublisherJob {
     Session(Box<ListedSession>),
@@ -129,7 +129,7 @@ impl Publisher {
                 self.publish(&session);
             }
         }
-        context.cwd = project.to_owned();
+        project.clone_into(&mut context.cwd);
         context.env.projects.push(project.to_owned());
         let mut newest = recent_sessions(&context, None, RECENT_SESSIONS);
         newest.retain(|session| session.here && is_here(session) && starting != Some(&session.found.id));

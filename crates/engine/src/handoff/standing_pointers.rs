@@ -142,12 +142,11 @@ pub fn remove_all(context: &Context) -> io::Result<Vec<RemovedPointers>> {
 fn remove_pointers(context: &Context, mut journal: Journal) -> RemovedPointers {
     let project = resolve_path(&journal.project);
     // A project that is gone took them along.
-    let result = match project.is_dir() {
-        true => undo::undo_journal(AGENTS, &mut RealDisk, context, &mut journal, false).map(drop),
-        false => {
-            journal.state = State::Undone;
-            undo::write_journal(&mut RealDisk, context, &journal)
-        }
+    let result = if project.is_dir() {
+        undo::undo_journal(AGENTS, &mut RealDisk, context, &mut journal, false).map(drop)
+    } else {
+        journal.state = State::Undone;
+        undo::write_journal(&mut RealDisk, context, &journal)
     };
     RemovedPointers { project, result }
 }
