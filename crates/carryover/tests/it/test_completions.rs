@@ -89,7 +89,7 @@ fn resumes_keys_values_and_agents_complete() {
     let carried = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
     assert_eq!(words(&env, &["undo", ""]), [carried["undo_id"].as_str().unwrap()]);
     assert!(complete(&env, "fish", &["undo", ""]).stdout.contains("\tclaude-code → codex, just now: Please fix"));
-    assert_eq!(words(&env, &["config", "set", "handoff.p"]), ["handoff.protocol"]);
+    assert_eq!(words(&env, &["config", "set", "handoff.pr"]), ["handoff.protocol"]);
     assert_eq!(words(&env, &["config", "unset", "stores.cod"]), ["stores.codex"]);
     assert_eq!(words(&env, &["config", "set", "handoff.protocol", ""]), ["ask", "brief", "silent"]);
     assert_eq!(words(&env, &["config", "set", "resume.target", "cl"]), ["claude-code"]);

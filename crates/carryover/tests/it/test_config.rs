@@ -13,6 +13,9 @@ fn without_a_file_the_defaults_hold() {
     resume.launch    (false)
     handoff.tokens   (what suits the target)
     handoff.protocol (ask)
+    handoff.pointers (true)
+    handoff.max_age  (14)
+    daemon.port      (47823)
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
     watch.notify     (bell)
@@ -54,6 +57,9 @@ fn what_is_set_is_read_back() {
     resume.launch    (false)
     handoff.tokens   (what suits the target)
     handoff.protocol (ask)
+    handoff.pointers (true)
+    handoff.max_age  (14)
+    daemon.port      (47823)
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
     watch.notify     (bell)
@@ -91,7 +97,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention
     ");
 }
 

@@ -36,6 +36,9 @@ fn the_settings_in_force_are_told_with_where_they_come_from() {
       resume.launch     false  default
       handoff.tokens    what suits the target  default
       handoff.protocol  ask  default
+      handoff.pointers  true  default
+      handoff.max_age   14  default
+      daemon.port       47823  default
       watch.agents      the agents that are looked at  default
       watch.interval    30  default
       watch.notify      bell  default
