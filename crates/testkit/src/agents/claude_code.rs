@@ -113,6 +113,11 @@ impl Runner for ClaudeCode {
         args
     }
 
+    /// A sub-agent is asked about otherwise.
+    fn start_args(&self) -> Vec<String> {
+        to_args(&["--allowedTools", "Agent"])
+    }
+
     fn compact_command(&self) -> Option<&'static str> {
         Some("/compact")
     }
