@@ -113,9 +113,9 @@ impl Runner for ClaudeCode {
         args
     }
 
-    /// A sub-agent is asked about otherwise.
-    fn start_args(&self) -> Vec<String> {
-        to_args(&["--allowedTools", "Agent"])
+    /// Scripted, it was not seen to start there.
+    fn delegates_in_interface(&self) -> bool {
+        false
     }
 
     fn compact_command(&self) -> Option<&'static str> {
