@@ -113,6 +113,11 @@ impl Runner for ClaudeCode {
         args
     }
 
+    /// Scripted, it was not seen to start there.
+    fn delegates_in_interface(&self) -> bool {
+        false
+    }
+
     fn compact_command(&self) -> Option<&'static str> {
         Some("/compact")
     }

@@ -8,6 +8,9 @@ use super::{Client, ClientError, Sandbox, Setup, Terminal};
 /// How long an interface that shows nothing new may still be loading.
 const SETTLE_TIME: Duration = Duration::from_secs(3);
 
+/// How long after its prompt a client may come with a question.
+const QUESTION_TIME: Duration = Duration::from_secs(10);
+
 impl Client {
     /// Configures the client, and settles what its interface asks about itself and about these projects of one home. What
     /// is installed afterwards stays.
@@ -50,7 +53,8 @@ impl Client {
             // Sessions and hooks are loaded behind the interface; before they are there, keys are lost.
             terminal.wait_until_quiet();
             thread::sleep(SETTLE_TIME);
-            let Some(index) = screens.iter().position(|screen| terminal.shows(screen.shows)) else { return Ok(()) };
+            let asked = screens.iter().position(|screen| terminal.is_shown_within(screen.shows, QUESTION_TIME));
+            let Some(index) = asked else { return Ok(()) };
             for key in screens.remove(index).keys {
                 terminal.press(key)?;
             }

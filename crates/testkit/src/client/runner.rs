@@ -79,6 +79,11 @@ pub(crate) trait Runner: Sync {
         Ok(())
     }
 
+    /// Whether a sub-agent starts in its interface without its user's word.
+    fn delegates_in_interface(&self) -> bool {
+        true
+    }
+
     /// The command that compacts a session in its interface, where that was tried.
     fn compact_command(&self) -> Option<&'static str> {
         None

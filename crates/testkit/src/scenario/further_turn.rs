@@ -22,8 +22,11 @@ pub struct Delegation {
 }
 
 impl Delegation {
-    /// In the client's own tools; `None` where it has none for it.
+    /// In the client's own tools; `None` where it has none that works in its interface.
     pub fn new(source: &Source, project: &Path) -> Option<Self> {
+        if !source.lab.client.runner.delegates_in_interface() {
+            return None;
+        }
         let words = ["Task906Word", "Inner907Word", "Report908Word"].map(str::to_owned).to_vec();
         let action = Action { what: ActionKind::Delegate, key: "handed".to_owned(), words };
         let Answers { main, mut sub } = Dialect { source, project }.script_answers(&[action]);

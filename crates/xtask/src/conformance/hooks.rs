@@ -118,7 +118,7 @@ fn run_case(options: &Options, case: &HookCase) -> Result<Vec<String>, Conforman
             let stage = Stage::prepare(options, &[(from, &first), (to, &next)])?;
             let mut findings = hand_over(&stage, (from, &first), (to, &next))?;
             if *has_negatives && findings.is_empty() {
-                findings.extend(checks::check_negatives(&stage, to, &next)?);
+                findings.extend(checks::check_negatives(&stage, (from, &first), (to, &next))?);
             }
             Ok(findings)
         }

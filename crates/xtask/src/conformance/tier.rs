@@ -83,9 +83,12 @@ impl Tier {
         self.newest_clients().copied().collect()
     }
 
-    /// Those of them whose interface can be driven by keys.
+    /// Those of them whose interface can be driven by keys, and whose sessions are apart from the project, which walks share.
     pub(super) fn newest_with_interface(&self) -> Vec<Source> {
-        self.newest_clients().filter(|client| client.lab.interface_ready_text().is_some()).copied().collect()
+        let has_interface = |client: &&Source| {
+            client.lab.interface_ready_text().is_some() && !client.lab.conformance.sessions.is_in_project()
+        };
+        self.newest_clients().filter(has_interface).copied().collect()
     }
 
     fn is_newest(&self, client: &Source) -> bool {

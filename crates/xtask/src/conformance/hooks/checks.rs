@@ -16,8 +16,18 @@ use super::stage::{NEXT_PROMPT, Stage, WORDS, holds_pointer, holds_words, wait_u
 const HEADLESS_PROMPT: &str = "Say something short.";
 
 /// Nothing is injected without a terminal, in a session that goes on, or in another project.
-pub(super) fn check_negatives(stage: &Stage<'_>, kind: &Source, client: &Client) -> Result<Vec<String>, ClientError> {
+pub(super) fn check_negatives(
+    stage: &Stage<'_>,
+    (from, first): (&Source, &Client),
+    (kind, client): (&Source, &Client),
+) -> Result<Vec<String>, ClientError> {
     let mut findings = Vec::new();
+    // The handoff is the client's own by now; only another one's would be seen to be injected.
+    let publish_again = || {
+        stage.work_and_die(from, first)?;
+        Ok::<_, ClientError>((!stage.await_handoff()).then(|| format!("{}: no handoff the next time", first.label())))
+    };
+    findings.extend(publish_again()?);
     let elsewhere = stage.type_prompt_in(&stage.other_project(), kind, client, None)?;
     if holds_words(&elsewhere) || holds_pointer(&elsewhere) {
         findings.push(format!("{}: the handoff is in another project", client.label()));
@@ -31,6 +41,7 @@ pub(super) fn check_negatives(stage: &Stage<'_>, kind: &Source, client: &Client)
         findings.push(format!("{}: the handoff is injected without a terminal", client.label()));
     }
     let session_id = stage.carryover().only_session(client, client)?;
+    findings.extend(publish_again()?);
     let resumed = stage.type_first_prompt(kind, client, Some(&session_id))?;
     if !flat_text(&resumed).contains(HEADLESS_PROMPT) {
         findings.push(format!("{}: another session was resumed than was meant", client.label()));

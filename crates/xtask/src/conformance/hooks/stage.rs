@@ -114,7 +114,7 @@ impl<'a> Stage<'a> {
         let mut further = FurtherTurn::new(kind, &self.sandbox.project);
         let hold = Hold::default();
         let last = further.turns.pop().map(|turn| turn.held_by(&hold));
-        let n_requests = further.turns.len() + 1;
+        let n_requests = self.server.requests(RequestKind::Main).len() + further.turns.len() + 1;
         self.server.script_replies(RequestKind::Main, further.turns.into_iter().chain(last));
         let launch = client.prepared_prompt(&self.sandbox, &kind.setup(), self.server.port(), &further.prompt);
         let running = launch.start()?;
