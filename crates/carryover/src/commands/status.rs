@@ -146,6 +146,10 @@ fn write_daemon(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result
     writeln!(ui.out(), "{BOLD}daemon{BOLD:#}    {GOOD}runs{GOOD:#} (process {process}, {port})")?;
     let watching = if daemon.watching.is_empty() { "nobody yet".to_owned() } else { daemon.watching.join(", ") };
     writeln!(ui.out(), "{BOLD}watches{BOLD:#}   {watching}")?;
+    if !context.config.ledger.is_enabled() {
+        writeln!(ui.out(), "{BOLD}ledger{BOLD:#}    switched off")?;
+        return Ok(());
+    }
     let kept = daemon.last_kept_at.as_deref().and_then(Timestamp::parse);
     let kept =
         kept.map_or_else(|| "being made".to_owned(), |at| format!("up to date {}", format_ago(at, context.env.now)));

@@ -37,6 +37,8 @@ mod test_man;
 #[cfg(target_os = "linux")]
 mod test_pager;
 mod test_picker;
+#[cfg(unix)]
+mod test_resilience;
 mod test_resume;
 mod test_resume_again;
 mod test_short_road;

@@ -18,7 +18,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(env: &TestEnv, args: &[&str]) -> Self {
-        let mut command = env.command(args);
+        Self::spawn(env.command(args))
+    }
+
+    /// The same for a command that was made ready elsewhere.
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let streams: [Box<dyn Read + Send>; 2] =

@@ -8,7 +8,7 @@ use crate::support::{Said, TestEnv};
 use crate::test_daemon::{ask, handoff, start_daemon, wait_for_handoff};
 
 /// A call of a hook, as an agent makes it.
-fn call(env: &TestEnv, agent: &str, event: &str, payload: &Value) -> Said {
+pub(crate) fn call(env: &TestEnv, agent: &str, event: &str, payload: &Value) -> Said {
     let mut command = env.command(&["hook", agent, event]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
@@ -20,7 +20,7 @@ fn start_payload(folder: &Path, source: &str) -> Value {
 }
 
 /// The words that an agent gives to its model after a start.
-fn given(env: &TestEnv, folder: &Path, source: &str) -> String {
+pub(crate) fn given(env: &TestEnv, folder: &Path, source: &str) -> String {
     let said = call(env, "claude-code", "SessionStart", &start_payload(folder, source)).success();
     if said.stdout.is_empty() {
         return String::new();

@@ -7,6 +7,7 @@ use carryover_agents::HookEvent;
 
 use super::{CaptureNote, Desk, error_words, is_busy, run_guarded};
 use crate::context::Context;
+use crate::ledger::sync::SyncReport;
 use crate::ledger::{HandoffRecord, HookRecord, Ledger, LedgerError, OpenedLedger};
 use crate::sessions::list::ListedSession;
 
@@ -104,11 +105,23 @@ impl Keeper {
             KeeperJob::Handoff(record) => ledger.record_handoff(record),
             KeeperJob::Sweep => {
                 let report = ledger.bring_up_to_date(context, &mut |_| ())?;
-                for (agent, error) in &report.failures {
-                    self.desk.report_trouble(agent.facts().id, &error_words(error));
-                }
+                self.tell_unread(&report);
                 ledger.drop_expired(context).map(drop)
             }
+        }
+    }
+
+    /// Tells of stores that are not read as they were: the others are, so nobody would notice.
+    fn tell_unread(&self, report: &SyncReport) {
+        for (agent, error) in &report.failures {
+            self.desk.report_trouble(agent.facts().id, &error_words(error));
+        }
+        for drift in &report.drifts {
+            self.desk.report_trouble(drift.agent.facts().id, &drift.to_string());
+        }
+        for store in &report.missing {
+            let message = format!("its sessions were in {}, which is not there any more", store.path.display());
+            self.desk.report_trouble(&store.agent, &message);
         }
     }
 

@@ -21,6 +21,9 @@ use crate::sessions::project::published_project;
 /// The handoff, in a project's folder and in our own.
 pub const HANDOFF_FILE: &str = "handoff.md";
 
+/// Files that are being written may be dated a little later than the moment at which they are looked at.
+const CLOCK_TOLERANCE_MS: i64 = 60_000;
+
 /// What publishing needs to know besides the session.
 #[derive(Clone, Copy)]
 pub struct PublishOptions<'a> {
@@ -63,11 +66,17 @@ pub fn publish_session(
     if !settings.publishes(PublishTarget::Handoff) || !settings.covers_agent(session.agent.facts().id) {
         return Ok(None);
     }
+    // Of several that are written to at once, the one with the last word stands, in whichever order they are read.
+    if project.as_deref().is_some_and(|project| is_outdated(context, project, session)) {
+        return Ok(None);
+    }
     let distilled = distil_session(context, session, Options { project: None, redact: true })?;
     let text =
         render_published(context, session, &distilled, settings.narrow_protocol(users_protocol(context)), options);
-    files::write_cached(&context.home.join(HANDOFF_FILE), text.as_bytes())?;
-    record_publication(context, &context.home, session, &text)?;
+    if !is_outdated(context, &context.home, session) {
+        files::write_cached(&context.home.join(HANDOFF_FILE), text.as_bytes())?;
+        record_publication(context, &context.home, session, &text)?;
+    }
     let mut warnings = distilled.warnings;
     if let Some(project) = &project {
         warnings.extend(write_in_project(context, session, project, &settings, options, &text)?);
@@ -126,6 +135,16 @@ fn record_publication(context: &Context, place: &Path, session: &ListedSession, 
 /// Whether a session says more than what was published last in its project.
 pub fn is_unpublished(context: &Context, project: &Path, session: &ListedSession) -> bool {
     let Some(record) = Published::load(context, project) else { return true };
+    // Where the clock was put back, what is dated later than now is not newer than what was published since.
+    let latest = context.env.now.plus_millis(CLOCK_TOLERANCE_MS);
+    session.found.updated_at > record.updated_at && session.found.updated_at.is_some_and(|at| at <= latest)
+}
+
+/// Whether another session said something later that was published already. A time that is yet to come proves nothing:
+/// the clock was put back since.
+fn is_outdated(context: &Context, place: &Path, session: &ListedSession) -> bool {
+    let Some(record) = Published::load(context, place) else { return false };
     let is_same = record.session == session.found.id && record.agent == session.agent.facts().id;
-    session.found.updated_at > record.updated_at && (!is_same || session.found.updated_at != record.updated_at)
+    let is_past = record.updated_at.is_some_and(|at| at <= context.env.now);
+    !is_same && is_past && session.found.updated_at.is_some() && session.found.updated_at < record.updated_at
 }

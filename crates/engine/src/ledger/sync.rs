@@ -13,9 +13,12 @@ use rusqlite::params;
 use super::kept_session::KeptSession;
 use super::{Ingested, Ledger, LedgerError};
 use crate::context::Context;
+use crate::sessions::drift::{Drift, find_drifts};
 use crate::sessions::list::{Failure, Filter, Listing, list_among};
 
 pub(super) const DAY_MS: i64 = 86_400_000;
+/// For so long after a store has vanished it is told.
+const MISSING_TOLD_DAYS: i64 = 14;
 
 /// What bringing it up to date came to.
 #[derive(Default)]
@@ -28,6 +31,17 @@ pub struct SyncReport {
     pub expired: usize,
     /// Stores and sessions that could not be read.
     pub failures: Vec<Failure>,
+    /// Stores in which nothing is understood any more.
+    pub drifts: Vec<Drift>,
+    /// Stores that sessions were in, and that are not where they were.
+    pub missing: Vec<MissingStore>,
+}
+
+/// A store that is not where it was.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MissingStore {
+    pub agent: String,
+    pub path: PathBuf,
 }
 
 /// How far it is.
@@ -54,7 +68,8 @@ impl Ledger {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SyncReport, LedgerError> {
         let mut listing = list_among(agents, context, &Filter::default());
-        let mut report = SyncReport { failures: std::mem::take(&mut listing.failures), ..SyncReport::default() };
+        let failures = std::mem::take(&mut listing.failures);
+        let mut report = SyncReport { failures, drifts: find_drifts(&listing), ..SyncReport::default() };
         report.expired = self.drop_expired(context)?;
         listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
         let total = listing.sessions.len();
@@ -69,6 +84,7 @@ impl Ledger {
         }
         self.index_lineage(context)?;
         report.gone = self.mark_gone(agents, context, &listing)?;
+        report.missing = self.find_missing_stores(agents, context)?;
         while !self.index_pending()?.is_done {
             progress(Progress { done: total, total });
         }
@@ -95,6 +111,28 @@ impl Ledger {
             gone += 1;
         }
         Ok(gone)
+    }
+
+    /// The stores that vanished as a whole and not long ago: rather moved than emptied. What is kept with the work goes
+    /// with it.
+    fn find_missing_stores(
+        &self,
+        agents: &[&'static dyn Agent],
+        context: &Context,
+    ) -> Result<Vec<MissingStore>, LedgerError> {
+        let since = context.env.now.plus_millis(-MISSING_TOLD_DAYS * DAY_MS);
+        let sessions = self.query_sessions("WHERE s.gone_at IS NULL OR s.gone_at > ?1", &[&since.millis()])?;
+        let is_in_store = |session: &KeptSession| {
+            agents
+                .iter()
+                .any(|agent| agent.facts().id == session.agent.as_str() && !agent.facts().keeps_sessions_in_projects())
+        };
+        let stores: BTreeSet<MissingStore> = sessions
+            .into_iter()
+            .filter(is_in_store)
+            .map(|session| MissingStore { agent: session.agent, path: session.store })
+            .collect();
+        Ok(stores.into_iter().filter(|store| matches!(store.path.try_exists(), Ok(false))).collect())
     }
 
     /// Takes out what is older than the retention allows. It may come back, should the retention grow.
