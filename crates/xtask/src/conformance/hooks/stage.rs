@@ -81,7 +81,7 @@ impl<'a> Stage<'a> {
             client.opt_in_handoff(&sandbox)?;
         }
         let daemon = carryover.args(["daemon", "run"]).start()?;
-        let sign = sandbox.home.join(".carryover/daemon.json");
+        let sign = sandbox.home.join(".carryover/daemon.sock");
         if !wait_until(|| sign.exists()) {
             let ended = daemon.finish(Duration::ZERO).map(|ended| ended.stderr).unwrap_or_default();
             let message = format!("the daemon is not ready: {}", ended.trim());
