@@ -15,7 +15,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use carryover_agents::{HookEvent, HookKind, Os};
+use carryover_agents::{FoundSession, HookEvent, HookKind, Os};
 use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
@@ -185,6 +185,13 @@ impl CaptureHandle {
 
 fn session_key(session: &ListedSession) -> String {
     format!("session {} {}", session.agent.facts().id, session.found.id.0)
+}
+
+/// Whether a session can still be found where it was: one that its agent has deleted meanwhile is no trouble.
+fn is_still_there(session: &ListedSession) -> bool {
+    let path = &session.found.source.path;
+    let is_listed = |found: Vec<FoundSession>| found.iter().any(|found| found.id == session.found.id);
+    path.exists() && session.agent.sessions_in(&session.store, path).map_or(true, is_listed)
 }
 
 /// The project of a session's folder, by which work for one project is found.

@@ -101,6 +101,8 @@ pub struct Watcher<'c> {
     projects: BTreeSet<PathBuf>,
     /// Problems that were reported already and would be repeated at every interval.
     reported: BTreeSet<String>,
+    /// Files that could not be read when they were last looked at.
+    failed: BTreeSet<(usize, PathBuf)>,
 }
 
 impl<'c> Watcher<'c> {
@@ -120,6 +122,7 @@ impl<'c> Watcher<'c> {
             pending: Pending::default(),
             projects: context.env.projects.iter().cloned().collect(),
             reported: BTreeSet::new(),
+            failed: BTreeSet::new(),
         }
     }
 
@@ -318,8 +321,15 @@ impl<'c> Watcher<'c> {
         }
         let watched = &self.stores[store];
         let agent = watched.agent;
+        let before = self.failed.take(&(store, file.to_owned()));
         match agent.sessions_in(&watched.store, file) {
             Ok(found) => found.into_iter().try_for_each(|found| self.check_session(store, found, stamps, report)),
+            // It may have been in the middle of something, or be gone: the second look tells.
+            Err(_) if before.is_none() => {
+                self.pending.add((store, file.to_owned()), Instant::now(), self.options.debounce);
+                self.failed.insert((store, file.to_owned()));
+                ControlFlow::Continue(())
+            }
             Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
         }
     }
@@ -351,6 +361,8 @@ impl<'c> Watcher<'c> {
         match read {
             Ok(None) => ControlFlow::Continue(()),
             Ok(Some(standing)) => report(Event::Limit(session.to_limit(standing, now))),
+            // Deleted meanwhile, which is told in a moment.
+            Err(_) if !session.found.source.path.exists() => ControlFlow::Continue(()),
             Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
         }
     }

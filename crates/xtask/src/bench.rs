@@ -4,16 +4,16 @@
 //! each peak of memory is its own.
 
 mod child;
-mod corpus;
+pub(crate) mod corpus;
 mod detecting;
 mod events;
 mod figure;
-mod fixture_corpus;
+pub(crate) mod fixture_corpus;
 mod ledger;
 mod listing;
 mod picking;
 mod readers;
-mod stores;
+pub(crate) mod stores;
 mod watching;
 
 use std::path::{Path, PathBuf};

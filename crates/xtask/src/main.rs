@@ -9,6 +9,7 @@ mod docs;
 mod lint;
 mod program_files;
 mod record;
+mod soak;
 mod test;
 
 use std::error::Error;
@@ -30,6 +31,8 @@ cargo xtask conformance       prove pairs of agents with the real clients: each 
                               with --full every pair, which writes the page (--check compares with it);
                               with --front-door by keys through the picker, with --restore of deleted sessions,
                               with --hooks of what the next agent is told
+cargo xtask soak [--short]    a day with every agent, in minutes: sessions grow, are rewritten and deleted, the daemon is
+                              killed, and at the end its ledger must equal the stores; [--seed N]
 cargo xtask bench             measure, as ratios against a raw scan";
 
 fn main() -> ExitCode {
@@ -60,6 +63,7 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("dist", ["--check"]) => dist::check_quickly(&root).map(drop),
         ("dist", words) => dist::run_with_args(&root, words),
         ("conformance", _) => Ok(conformance::run_with_args(rest, &root)?),
+        ("soak", words) => soak::run_with_args(&root, words),
         ("bench", []) => run_bench(&root),
         // The bench starts itself again, so that each measurement has a process of its own.
         ("bench-child", [what, path]) => bench::run_child(what, Path::new(path)),

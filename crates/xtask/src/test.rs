@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::conformance::{self, ConformanceError};
-use crate::{dependencies, dist, docs, lint, record, run_bench, write_line};
+use crate::{dependencies, dist, docs, lint, record, run_bench, soak, write_line};
 
 /// How a step ended.
 pub(crate) enum StepOutcome {
@@ -27,6 +27,7 @@ const STEPS: &[(&str, Step)] = &[
     ("demo", run_demo),
     ("recording", record::check_picture),
     ("dist", dist::check_quickly),
+    ("soak", soak::check_quickly),
 ];
 
 /// The last steps: every agent twice a source and twice a target; before a release all pairs, and the figures as well.

@@ -1,11 +1,12 @@
 //! The line of work that keeps sessions in the ledger. It has the ledger open only while it works, so that commands get at it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use carryover_agents::HookEvent;
+use carryover_agents::{AgentError, HookEvent};
 
-use super::{CaptureNote, Desk, error_words, is_busy, run_guarded};
+use super::{CaptureNote, Desk, error_words, is_busy, is_still_there, run_guarded};
 use crate::context::Context;
 use crate::ledger::sync::SyncReport;
 use crate::ledger::{HandoffRecord, HookRecord, Ledger, LedgerError, OpenedLedger};
@@ -31,11 +32,13 @@ pub(super) enum KeeperJob {
 pub(super) struct Keeper {
     desk: Arc<Desk>,
     last_at: Option<Instant>,
+    /// Work that could not be done because of a store when it was last tried.
+    failed: BTreeSet<String>,
 }
 
 impl Keeper {
     pub(super) fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, last_at: None }
+        Self { desk, last_at: None, failed: BTreeSet::new() }
     }
 
     pub(super) fn run(&mut self) {
@@ -75,7 +78,7 @@ impl Keeper {
     }
 
     /// Does the work, and takes off the list what is done.
-    fn keep_all(&self, context: &Context, jobs: &mut Vec<(String, KeeperJob)>) -> Result<(), LedgerError> {
+    fn keep_all(&mut self, context: &Context, jobs: &mut Vec<(String, KeeperJob)>) -> Result<(), LedgerError> {
         let mut ledger = self.open(context)?;
         while let Some((_, job)) = jobs.last() {
             match self.keep(context, &mut ledger, job) {
@@ -86,7 +89,10 @@ impl Keeper {
                     ledger.bring_up_to_date(context, &mut |_| ())?;
                 }
                 // A session that cannot be read is not worth the others.
-                Err(LedgerError::Agent(error)) => self.desk.report_trouble("the ledger", &error_words(&error)),
+                Err(LedgerError::Agent(error)) => {
+                    self.note_unread(jobs.pop(), &error);
+                    continue;
+                }
                 kept => kept?,
             }
             jobs.pop();
@@ -98,14 +104,33 @@ impl Keeper {
         Ok(())
     }
 
-    fn keep(&self, context: &Context, ledger: &mut Ledger, job: &KeeperJob) -> Result<(), LedgerError> {
+    /// Tries again what could not be read, for its client may have been in the middle of something; the second time is told.
+    fn note_unread(&mut self, job: Option<(String, KeeperJob)>, error: &AgentError) {
+        let Some((key, job)) = job else { return };
+        if matches!(&job, KeeperJob::Session(session) if !is_still_there(session)) {
+            self.failed.remove(&key);
+        } else if self.failed.remove(&key) {
+            self.desk.report_trouble("the ledger", &error_words(error));
+        } else {
+            self.failed.insert(key.clone());
+            self.desk.keeping.add(key, job, Instant::now() + LEAST_PAUSE);
+        }
+    }
+
+    fn keep(&mut self, context: &Context, ledger: &mut Ledger, job: &KeeperJob) -> Result<(), LedgerError> {
         match job {
             KeeperJob::Session(session) => ledger.take_in(context, session).map(drop),
             KeeperJob::Event(event) => ledger.record_hook_event(&HookRecord::from_event(event, context.env.now)),
             KeeperJob::Handoff(record) => ledger.record_handoff(record),
             KeeperJob::Sweep => {
                 let report = ledger.bring_up_to_date(context, &mut |_| ())?;
-                self.tell_unread(&report);
+                let has_failed = self.failed.remove(SWEEP);
+                if !report.failures.is_empty() && !has_failed {
+                    self.failed.insert(SWEEP.to_owned());
+                    self.desk.keeping.add(SWEEP.to_owned(), KeeperJob::Sweep, Instant::now() + LEAST_PAUSE);
+                } else {
+                    self.tell_unread(&report);
+                }
                 ledger.drop_expired(context).map(drop)
             }
         }

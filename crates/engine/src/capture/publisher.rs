@@ -1,7 +1,7 @@
 //! The line of work that publishes handoffs: at once when it is quiet, ever more seldom when a session is written to all the
 //! time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use carryover_agents::{HookEvent, agent_by_name};
 use carryover_core::transcript::SessionId;
 
-use super::{CaptureNote, Desk, KEEPING_DELAY, KeeperJob, error_words, run_guarded, session_key, session_project};
+use super::{
+    CaptureNote, Desk, KEEPING_DELAY, KeeperJob, error_words, is_still_there, run_guarded, session_key, session_project,
+};
 use crate::context::Context;
 use crate::handoff::publish::{Publication, PublishError, PublishOptions, is_unpublished, publish_session};
 use crate::ledger::HandoffRecord;
@@ -42,12 +44,14 @@ pub(super) struct Publisher {
     desk: Arc<Desk>,
     /// When each session was last published, and when it may be again.
     pauses: BTreeMap<String, Instant>,
+    /// Sessions that could not be read when that was last tried.
+    failed: BTreeSet<String>,
     copies: OwnCopies,
 }
 
 impl Publisher {
     pub(super) fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, pauses: BTreeMap::new(), copies: OwnCopies::default() }
+        Self { desk, pauses: BTreeMap::new(), failed: BTreeSet::new(), copies: OwnCopies::default() }
     }
 
     pub(super) fn run(&mut self) {
@@ -84,6 +88,8 @@ impl Publisher {
 
     fn publish(&mut self, session: &ListedSession) {
         let start = Instant::now();
+        let key = session_key(session);
+        let has_failed = self.failed.remove(&key);
         let context = (self.desk.options.make_context)();
         let agents = self.desk.options.agents.clone();
         let options = PublishOptions { show_command: self.desk.options.show_command, agents: &agents };
@@ -99,11 +105,18 @@ impl Publisher {
             }
             // Nothing is wanted there, or nothing is left to publish it in.
             Ok(None) | Err(PublishError::NoFolder) => {}
+            Err(_) if !is_still_there(session) => {}
+            // Its client may have been in the middle of something: the second time tells.
+            Err(_) if !has_failed => {
+                let again = PublisherJob::Session(Box::new(session.clone()));
+                self.desk.publishing.add(key.clone(), again, Instant::now() + LEAST_PAUSE);
+                self.failed.insert(key.clone());
+            }
             Err(error) => self.desk.report_trouble(session.agent.facts().id, &error_words(&error)),
         }
         let now = Instant::now();
         self.pauses.retain(|_, until| *until + FORGET_AFTER > now);
-        self.pauses.insert(session_key(session), now + (start.elapsed() * COST_SHARE).max(LEAST_PAUSE));
+        self.pauses.insert(key, now + (start.elapsed() * COST_SHARE).max(LEAST_PAUSE));
     }
 
     /// Hands a handoff on to the ledger.

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::Result;
 
 /// A small generator of numbers; quality does not matter, sameness does.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(super) fn next_index(&mut self, below: u64) -> usize {
+    pub(crate) fn next_index(&mut self, below: u64) -> usize {
         usize::try_from(self.next_below(below)).unwrap_or(0)
     }
 

@@ -55,13 +55,13 @@ const OUTPUT_FIELDS: &[&str] = &[
 ];
 
 /// The sessions that an agent's newest known client wrote.
-pub(super) struct Fixtures {
+pub(crate) struct Fixtures {
     plain: Vec<String>,
     compacting: Vec<String>,
 }
 
 impl Fixtures {
-    pub(super) fn load(root: &Path, agent: &str) -> Result<Self> {
+    pub(crate) fn load(root: &Path, agent: &str) -> Result<Self> {
         let folder = root.join("crates/agents/src").join(agent.replace('-', "_")).join("fixtures");
         let mut named = Vec::new();
         for entry in fs_err::read_dir(&folder)? {

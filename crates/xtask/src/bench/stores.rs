@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::Source;
 use carryover_testkit::agents::{LABS, find_lab};
-use carryover_testkit::lab::BenchPlace;
+use carryover_testkit::lab::{BenchPlace, Lab};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ const SMALL_SESSIONS: u64 = 20;
 /// Counts up when the corpus is grown in another way.
 const CORPUS_VERSION: u64 = 4;
 
-fn session_uuid(n: u64) -> String {
+pub(crate) fn session_uuid(n: u64) -> String {
     format!("00000000-0000-4000-8000-{n:012x}")
 }
 
@@ -60,16 +60,28 @@ pub(super) fn make_home(root: &Path, folder: &Path) -> Result<PathBuf> {
             let size = if n == 0 { BIG_SESSION_BYTES } else { SMALL_SESSION_BYTES };
             let grower = SessionGrower::new(&fixtures, session_uuid(n), n + 1, size);
             let path = create_parent(&home, &lab.bench.session_path(n, &session_uuid(n)))?;
-            match lab.bench {
-                BenchPlace::Lines(_) => grower.write_lines(&path)?,
-                BenchPlace::Markdown(_) => grower.write_markdown(&path)?,
-                BenchPlace::Rows(_) => write_rows(&path, n, grower)?,
-                BenchPlace::Events(_) => events::write_session(&path, &session_uuid(n), n == 0, grower)?,
-            }
+            write_session(lab.bench, &path, n, n == 0, grower)?;
         }
         fs_err::write(&mark, made_of)?;
     }
     Ok(home)
+}
+
+/// Writes a session the way its client keeps it; the first one in a database makes that.
+fn write_session(place: BenchPlace, path: &Path, n: u64, is_first: bool, grower: SessionGrower<'_>) -> Result<()> {
+    match place {
+        BenchPlace::Lines(_) => grower.write_lines(path),
+        BenchPlace::Markdown(_) => grower.write_markdown(path),
+        BenchPlace::Rows(_) => write_rows(path, n, is_first, grower),
+        BenchPlace::Events(_) => events::write_session(path, &session_uuid(n), is_first, grower),
+    }
+}
+
+/// Writes one session of so many bytes, alone, to a path; the answer is the path below the home where its client has it.
+pub(crate) fn write_alone(lab: &Lab, fixtures: &Fixtures, n: u64, size: usize, path: &Path) -> Result<String> {
+    let grower = SessionGrower::new(fixtures, session_uuid(n), n + 1, size);
+    write_session(lab.bench, path, n, true, grower)?;
+    Ok(lab.bench.session_path(n, &session_uuid(n)))
 }
 
 /// A path below the home whose folder is there.
@@ -92,12 +104,12 @@ const TABLES: &str = "
     CREATE INDEX part_session_idx ON part (session_id);";
 
 /// Puts a session into the database; the first one makes it.
-fn write_rows(path: &Path, n: u64, grower: SessionGrower<'_>) -> Result<()> {
-    if n == 0 && path.exists() {
+fn write_rows(path: &Path, n: u64, is_first: bool, grower: SessionGrower<'_>) -> Result<()> {
+    if is_first && path.exists() {
         fs_err::remove_file(path)?;
     }
     let mut connection = Connection::open(path)?;
-    if n == 0 {
+    if is_first {
         connection.execute_batch(TABLES)?;
     }
     let transaction = connection.transaction()?;
