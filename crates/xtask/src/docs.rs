@@ -3,6 +3,7 @@
 mod agents;
 mod cli;
 mod configuration;
+mod hooks;
 
 use std::error::Error;
 use std::path::Path;
@@ -49,24 +50,26 @@ pub(crate) fn check_pages(root: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn build_pages(root: &Path) -> Result<Vec<Page>, Box<dyn Error>> {
-    let readme = fs_err::read_to_string(root.join("README.md"))?;
+    let read = |path: &str| fs_err::read_to_string(root.join(path));
     let schema = serde_json::to_string_pretty(&carryover_engine::own::config::json_schema())?;
     Ok(vec![
         Page { path: "docs/cli.md", text: cli::render_page()? },
         Page { path: "docs/agents.md", text: agents::render_page()? },
         Page { path: "docs/configuration.md", text: configuration::render_page()? },
         Page { path: "docs/schemas/config.schema.json", text: schema + "\n" },
-        Page { path: "README.md", text: replace_between_markers(&readme, &agents::render_table()?)? },
+        Page { path: "README.md", text: replace_marked(&read("README.md")?, "agents", &agents::render_table()?)? },
+        Page {
+            path: "docs/handoffs.md",
+            text: replace_marked(&read("docs/handoffs.md")?, "hooks", &hooks::render_table()?)?,
+        },
     ])
 }
 
-const BEGIN_MARKER: &str = "<!-- agents: written by `cargo xtask docs` -->\n";
-const END_MARKER: &str = "<!-- /agents -->";
-
-/// Replaces what stands between the markers.
-fn replace_between_markers(page: &str, text: &str) -> Result<String, Box<dyn Error>> {
-    let start =
-        page.find(BEGIN_MARKER).map(|at| at + BEGIN_MARKER.len()).ok_or("README.md has lost its opening marker")?;
-    let end = page[start..].find(END_MARKER).map(|at| at + start).ok_or("README.md has lost its closing marker")?;
+/// Replaces what stands between the markers of that name.
+fn replace_marked(page: &str, name: &str, text: &str) -> Result<String, Box<dyn Error>> {
+    let (begin, end) = (format!("<!-- {name}: written by `cargo xtask docs` -->\n"), format!("<!-- /{name} -->"));
+    let lost = |what: &str| format!("a page has lost the {what} marker of its {name}");
+    let start = page.find(&begin).map(|at| at + begin.len()).ok_or_else(|| lost("opening"))?;
+    let end = page[start..].find(&end).map(|at| at + start).ok_or_else(|| lost("closing"))?;
     Ok(format!("{}{text}{}", &page[..start], &page[end..]))
 }

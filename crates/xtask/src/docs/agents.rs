@@ -62,7 +62,7 @@ fn write_section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
     writeln!(page, "  - other models: {}", facts.default_window)
 }
 
-fn describe_store(rule: &PathRule) -> String {
+pub(super) fn describe_store(rule: &PathRule) -> String {
     let path = rule.path.join("/");
     let place = match rule.base {
         PathBase::Home => format!("`~/{path}`"),
@@ -97,7 +97,7 @@ fn name_list(facts: &Facts) -> String {
     code_list(&names)
 }
 
-fn code_list(words: &[&str]) -> String {
+pub(super) fn code_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
