@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use carryover_agents::{Agent, FoundSession, Liveness, Store};
+use carryover_agents::{Agent, AgentError, FoundSession, Liveness, Store};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
@@ -103,6 +103,7 @@ pub struct Watcher<'c> {
     reported: BTreeSet<String>,
     /// Files that could not be read when they were last looked at.
     failed: BTreeSet<(usize, PathBuf)>,
+    is_second_look: bool,
 }
 
 impl<'c> Watcher<'c> {
@@ -123,6 +124,7 @@ impl<'c> Watcher<'c> {
             projects: context.env.projects.iter().cloned().collect(),
             reported: BTreeSet::new(),
             failed: BTreeSet::new(),
+            is_second_look: false,
         }
     }
 
@@ -233,6 +235,15 @@ impl<'c> Watcher<'c> {
         }
         match told {
             Ok(()) => ControlFlow::Continue(()),
+            // A database that its client is at work in.
+            Err(AgentError::Database { .. }) => {
+                for file in self.stores[store].session_files() {
+                    self.pending.add((store, file), Instant::now(), self.options.debounce);
+                }
+                ControlFlow::Continue(())
+            }
+            // Deleted between two looks, which its folder tells.
+            Err(AgentError::Io(error)) if error.kind() == io::ErrorKind::NotFound => ControlFlow::Continue(()),
             Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
         }
     }
@@ -321,17 +332,30 @@ impl<'c> Watcher<'c> {
         }
         let watched = &self.stores[store];
         let agent = watched.agent;
-        let before = self.failed.take(&(store, file.to_owned()));
+        self.is_second_look = self.failed.remove(&(store, file.to_owned()));
         match agent.sessions_in(&watched.store, file) {
             Ok(found) => found.into_iter().try_for_each(|found| self.check_session(store, found, stamps, report)),
-            // It may have been in the middle of something, or be gone: the second look tells.
-            Err(_) if before.is_none() => {
-                self.pending.add((store, file.to_owned()), Instant::now(), self.options.debounce);
-                self.failed.insert((store, file.to_owned()));
-                ControlFlow::Continue(())
-            }
-            Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
+            Err(error) => self.note_failure(store, file, &error, report),
         }
+    }
+
+    /// A file that cannot be read may be in the middle of something, or be gone: it is looked at again, told then, and looked at
+    /// now and then until it can be read.
+    fn note_failure(
+        &mut self,
+        store: usize,
+        file: &Path,
+        error: &AgentError,
+        report: &mut Report<'_>,
+    ) -> ControlFlow<()> {
+        self.failed.insert((store, file.to_owned()));
+        let (now, file) = (Instant::now(), file.to_owned());
+        if self.is_second_look {
+            self.pending.add((store, file), now, self.options.interval);
+            return self.report_trouble(Some(self.stores[store].agent.facts().id), error, report);
+        }
+        self.pending.add((store, file), now, self.options.debounce);
+        ControlFlow::Continue(())
     }
 
     fn check_session(
@@ -351,8 +375,8 @@ impl<'c> Watcher<'c> {
         if !session.update(found.clone(), stamps) || is_untouched {
             return ControlFlow::Continue(());
         }
-        let store = self.stores[store].store.clone();
-        self.notify_observer(|| Change::Session(Box::new(ListedSession { agent, store, found, here: false })));
+        let (root, file) = (self.stores[store].store.clone(), found.source.path.clone());
+        self.notify_observer(|| Change::Session(Box::new(ListedSession { agent, store: root, found, here: false })));
         let Some(session) = self.sessions.get_mut(&key) else { return ControlFlow::Continue(()) };
         let now = (self.clock)();
         session.active_at = Some(now);
@@ -361,9 +385,7 @@ impl<'c> Watcher<'c> {
         match read {
             Ok(None) => ControlFlow::Continue(()),
             Ok(Some(standing)) => report(Event::Limit(session.to_limit(standing, now))),
-            // Deleted meanwhile, which is told in a moment.
-            Err(_) if !session.found.source.path.exists() => ControlFlow::Continue(()),
-            Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
+            Err(error) => self.note_failure(store, &file, &error, report),
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod child;
 pub(crate) mod corpus;
+mod daemon;
 mod detecting;
 mod events;
 mod figure;
@@ -21,7 +22,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use child::Measurement;
-use figure::Figure;
+pub(crate) use figure::Figure;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -46,12 +47,18 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(ledger::measure_all(&binaries, &folder, &session)?);
     figures.extend(listing::measure_warm(&binaries, &folder)?);
     figures.push(watching::measure_start(&binaries, &folder)?);
+    figures.extend(daemon::measure_all(&binaries.carryover)?);
     figures.extend(picking::measure_picker(&binaries, &folder)?);
     let home = stores::make_home(root, &folder)?;
     figures.extend(readers::measure_all(&binaries, &home)?);
     figures.push(detecting::measure_detect(&binaries, &folder, &home)?);
     figures.push(measure_start(&binaries)?);
     Ok(figures)
+}
+
+/// The daemon's figures alone, with a program that is built already.
+pub(crate) fn measure_daemon(program: &Path) -> Result<Vec<Figure>> {
+    daemon::measure_all(&program.canonicalize()?)
 }
 
 struct Binaries {

@@ -33,7 +33,8 @@ cargo xtask conformance       prove pairs of agents with the real clients: each 
                               with --hooks of what the next agent is told
 cargo xtask soak [--short]    a day with every agent, in minutes: sessions grow, are rewritten and deleted, the daemon is
                               killed, and at the end its ledger must equal the stores; [--seed N]
-cargo xtask bench             measure, as ratios against a raw scan";
+cargo xtask bench             measure, as ratios against a raw scan; with --daemon PROGRAM the daemon alone, of a
+                              program that is built already";
 
 fn main() -> ExitCode {
     match run_command(std::env::args().skip(1).collect()) {
@@ -65,6 +66,7 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("conformance", _) => Ok(conformance::run_with_args(rest, &root)?),
         ("soak", words) => soak::run_with_args(&root, words),
         ("bench", []) => run_bench(&root),
+        ("bench", ["--daemon", program]) => show_figures(&bench::measure_daemon(Path::new(program))?),
         // The bench starts itself again, so that each measurement has a process of its own.
         ("bench-child", [what, path]) => bench::run_child(what, Path::new(path)),
         ("bench-child", [what]) => bench::run_child(what, Path::new("")),
@@ -74,8 +76,11 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
 
 /// Runs the bench; a figure that is missed is an error after all are shown.
 fn run_bench(root: &Path) -> Result<(), Box<dyn Error>> {
-    let figures = bench::measure_all(root)?;
-    for figure in &figures {
+    show_figures(&bench::measure_all(root)?)
+}
+
+fn show_figures(figures: &[bench::Figure]) -> Result<(), Box<dyn Error>> {
+    for figure in figures {
         write_line(&figure.to_string());
     }
     let missed = figures.iter().filter(|figure| !figure.holds).count();

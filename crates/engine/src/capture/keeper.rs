@@ -123,7 +123,8 @@ impl Keeper {
             KeeperJob::Event(event) => ledger.record_hook_event(&HookRecord::from_event(event, context.env.now)),
             KeeperJob::Handoff(record) => ledger.record_handoff(record),
             KeeperJob::Sweep => {
-                let report = ledger.bring_up_to_date(context, &mut |_| ())?;
+                let mut report = ledger.bring_up_to_date(context, &mut |_| ())?;
+                report.failures.retain(|(_, error)| !is_deleted(error));
                 let has_failed = self.failed.remove(SWEEP);
                 if !report.failures.is_empty() && !has_failed {
                     self.failed.insert(SWEEP.to_owned());
@@ -162,4 +163,9 @@ impl Keeper {
             self.desk.report_trouble("the ledger", &message);
         }
     }
+}
+
+/// Whether a file could not be read because it was deleted between two looks.
+fn is_deleted(error: &AgentError) -> bool {
+    matches!(error, AgentError::Io(error) if error.kind() == std::io::ErrorKind::NotFound)
 }

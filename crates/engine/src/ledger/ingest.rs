@@ -123,6 +123,9 @@ impl Ledger {
             let archiver = Archiver { connection: &transaction, session: id, is_rewritten: false };
             archive_child_documents(archiver, session)?;
         }
+        // A database that its client was at work in can be read the next time, though nothing changes.
+        let is_passing = matches!(failed, Some(AgentError::Database { .. }));
+        let stamp = (!is_passing).then_some(stamp);
         finish_session(&transaction, id, &reading.header, reading.end, stamp)?;
         transaction.commit()?;
         failed.map_or(Ok(Ingested::Changed), |error| Err(error.into()))
@@ -397,7 +400,7 @@ fn finish_session(
     id: i64,
     header: &Header,
     end: Bookmark,
-    stamp: &SourceStamp,
+    stamp: Option<&SourceStamp>,
 ) -> Result<(), LedgerError> {
     let sql = "UPDATE session SET bookmark = ?2, stamp = ?3, title = coalesce(title, ?4),
             project = coalesce(project, ?5), updated_at = coalesce(updated_at, ?6) WHERE id = ?1";
@@ -405,7 +408,7 @@ fn finish_session(
     connection.prepare_cached(sql)?.execute(params![
         id,
         bookmark,
-        stamp.text,
+        stamp.map(|stamp| &stamp.text),
         header.title,
         header.project.as_ref().map(|project| project.to_string_lossy()),
         header.updated_at.map(Timestamp::millis),

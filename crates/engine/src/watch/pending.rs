@@ -13,9 +13,10 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// The moment counts from the first change: a file that is written to all the time is read all the same.
-    pub(super) fn add(&mut self, changed: ChangedFile, now: Instant, debounce: Duration) {
-        self.due.entry(changed).or_insert(now + debounce);
+    /// The earliest moment stays: a file that is written to all the time is read all the same.
+    pub(super) fn add(&mut self, changed: ChangedFile, now: Instant, delay: Duration) {
+        let due = now + delay;
+        self.due.entry(changed).and_modify(|known| *known = due.min(*known)).or_insert(due);
     }
 
     /// When the next file is due.

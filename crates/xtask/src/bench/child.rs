@@ -118,7 +118,7 @@ pub(super) fn do_work(what: &str, path: &Path) -> Result<()> {
             _ => return Err(format!("no such work: {what}").into()),
         },
     };
-    let (elapsed, cpu) = (start.elapsed() / times, processor_time() / times);
+    let (elapsed, cpu) = (start.elapsed() / times, processor_time(std::process::id()) / times);
     let peak = peak_memory(std::process::id());
     let read = proc_number(&format!("/proc/{}/io", std::process::id()), "rchar:");
     #[expect(clippy::print_stdout, reason = "the parent reads it")]
@@ -178,9 +178,14 @@ fn peak_memory(process: u32) -> u64 {
     proc_number(&format!("/proc/{process}/status"), "VmHWM:") * 1024
 }
 
-/// The processor time of this process, by the kernel's ticks of a hundredth of a second.
-fn processor_time() -> Duration {
-    let stat = fs_err::read_to_string("/proc/self/stat").unwrap_or_default();
+/// The memory that a process holds now, in bytes.
+pub(super) fn resident_memory(process: u32) -> u64 {
+    proc_number(&format!("/proc/{process}/status"), "VmRSS:") * 1024
+}
+
+/// The processor time of a process, by the kernel's ticks of a hundredth of a second.
+pub(super) fn processor_time(process: u32) -> Duration {
+    let stat = fs_err::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name of the program stands in brackets and may hold anything.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11);
     Duration::from_millis(fields.take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10)

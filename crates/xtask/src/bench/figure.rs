@@ -35,6 +35,12 @@ impl Figure {
         self
     }
 
+    /// Adds what half of the runs stay below.
+    pub(super) fn with_median(mut self, median: Duration) -> Self {
+        self.measured = format!("{} (median {:.1} ms)", self.measured, median.as_secs_f64() * 1000.0);
+        self
+    }
+
     pub(super) fn from_bytes(name: impl Into<String>, measured: u64, limit: u64, said: &str) -> Self {
         Self {
             name: name.into(),

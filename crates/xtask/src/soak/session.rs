@@ -32,6 +32,8 @@ pub(super) struct Session {
     whole: PathBuf,
     done: usize,
     pub(super) is_deleted: bool,
+    /// A client has its database open all day.
+    _client: Option<Connection>,
 }
 
 impl Session {
@@ -48,7 +50,8 @@ impl Session {
             let lines: Vec<String> = text.lines().map(|line| localise_line(line, &project, n)).collect();
             fs_err::write(&whole, lines.join("\n") + "\n")?;
         }
-        Ok(Self { lab, number: n, id: session_uuid(n), path, whole, done: 0, is_deleted: false })
+        let client = is_database(lab).then(|| open_client(&path)).transpose()?;
+        Ok(Self { lab, number: n, id: session_uuid(n), path, whole, done: 0, is_deleted: false, _client: client })
     }
 
     /// Goes on for some steps; whether there was something left.
@@ -123,7 +126,6 @@ impl Session {
     fn change_rows(&self, make_sql: impl Fn(&str, &str, usize) -> String) -> Result<()> {
         let mut connection = Connection::open(&self.path)?;
         connection.busy_timeout(std::time::Duration::from_secs(10))?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.execute("ATTACH ?1 AS whole", [self.whole.display().to_string()])?;
         let tables: Vec<(String, String)> = {
             let mut query =
@@ -161,6 +163,14 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// A connection that has looked at its database, and so keeps the log beside it from going.
+fn open_client(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get::<_, u64>(0))?;
+    Ok(connection)
 }
 
 fn is_database(lab: &Lab) -> bool {
