@@ -79,7 +79,8 @@ impl Discovery for Aider {
         unopened.into_result()
     }
 
-    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<FoundSession>, AgentError> {
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<FoundSession>, AgentError> {
+        check_inside(&store.root, file)?;
         sessions_in_file(file)
     }
 }

@@ -145,7 +145,11 @@ impl Publisher {
         project.clone_into(&mut context.cwd);
         context.env.projects.push(project.to_owned());
         let mut newest = recent_sessions(&context, None, RECENT_SESSIONS);
-        newest.retain(|session| session.here && is_here(session) && starting != Some(&session.found.id));
+        // What lies in the project may have come with it; only what was seen to be written there is this user's.
+        newest.retain(|session| {
+            let is_in_project = session.agent.facts().keeps_sessions_in_projects();
+            session.here && is_here(session) && !is_in_project && starting != Some(&session.found.id)
+        });
         let candidate = newest.into_iter().find(|session| {
             let size = session.found.bytes;
             !self.copies.is_untouched(&context, session.agent.facts().id, &session.found, size)

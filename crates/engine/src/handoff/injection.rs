@@ -6,7 +6,7 @@
 use carryover_agents::{HookEvent, HookKind, RunMode, StartReason};
 
 use crate::context::Context;
-use crate::handoff::published::{Published, read_unchanged};
+use crate::handoff::published::Published;
 use crate::own::project_settings::{ProjectSettings, PublishTarget};
 use crate::sessions::project::published_project;
 use crate::write::journal::{self, Journal, State};
@@ -51,6 +51,9 @@ pub fn handoff_for_start(context: &Context, event: &HookEvent) -> Result<String,
         return Err(NotGiven::NotHere);
     }
     let record = Published::load(context, &project).ok_or(NotGiven::Nothing)?;
+    if !settings.covers_agent(&record.agent) {
+        return Err(NotGiven::NotHere);
+    }
     if event.session.as_ref() == Some(&record.session) || is_own_copy(context, event) {
         return Err(NotGiven::OwnCopy);
     }
@@ -59,7 +62,7 @@ pub fn handoff_for_start(context: &Context, event: &HookEvent) -> Result<String,
     if record.updated_at.unwrap_or(record.published_at) <= oldest {
         return Err(NotGiven::TooOld);
     }
-    read_unchanged(context, &record)
+    record.read_unchanged(context)
 }
 
 /// Whether the session that starts was written by us.

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use carryover_core::render::block::{self, BlockError};
+use carryover_core::render::block;
 use serde::{Deserialize, Serialize};
 
 use crate::handoff::blocks::invalid_data;
@@ -60,14 +60,17 @@ pub(crate) fn pointers_in(block: &str) -> Option<Vec<Pointer>> {
     Some(found)
 }
 
-/// The pointers in the block of a file's text; none where it has no block.
-fn pointers_of_file(text: &str) -> Result<Vec<Pointer>, BlockError> {
-    Ok(block::find(text)?.and_then(|place| pointers_in(&text[place])).unwrap_or_default())
+/// The pointers in the block of a file's text; none where it has no block. Words that somebody has put into it would be
+/// gone with it, so there it is an error.
+fn pointers_of_file(text: &str) -> io::Result<Vec<Pointer>> {
+    let Some(place) = block::find(text).map_err(invalid_data)? else { return Ok(Vec::new()) };
+    let changed = || io::Error::new(io::ErrorKind::InvalidData, "somebody has written inside the block");
+    pointers_in(&text[place]).ok_or_else(changed)
 }
 
 /// A file's text with one more pointer in our block.
 pub(crate) fn insert(text: &str, pointer: Pointer) -> io::Result<String> {
-    let mut pointers = pointers_of_file(text).map_err(invalid_data)?;
+    let mut pointers = pointers_of_file(text)?;
     if !pointers.contains(&pointer) {
         pointers.push(pointer);
         pointers.sort();
@@ -77,7 +80,7 @@ pub(crate) fn insert(text: &str, pointer: Pointer) -> io::Result<String> {
 
 /// A file's text without a pointer; the block goes with its last one.
 pub(crate) fn remove(text: &str, pointer: Pointer) -> io::Result<String> {
-    let mut pointers = pointers_of_file(text).map_err(invalid_data)?;
+    let mut pointers = pointers_of_file(text)?;
     pointers.retain(|there| *there != pointer);
     let changed = if pointers.is_empty() { block::remove(text) } else { block::insert(text, &join_texts(&pointers)) };
     changed.map_err(invalid_data)
@@ -109,6 +112,8 @@ mod tests {
     fn a_block_with_other_words_in_it_is_not_ours() {
         let text = insert("", Pointer::Handoff).unwrap();
         assert_eq!(pointers_in(text.trim()), Some(vec![Pointer::Handoff]));
-        assert_eq!(pointers_in(&text.trim().replace("bounded", "unbounded")), None);
+        let changed = text.replace("bounded", "unbounded");
+        assert_eq!(pointers_in(changed.trim()), None);
+        assert!(insert(&changed, Pointer::Context).is_err(), "the words would be gone");
     }
 }

@@ -57,6 +57,9 @@ const IGNORE_ALL: &str = "*\n";
 /// The list that says so.
 const IGNORE_FILE: &str = ".gitignore";
 
+/// Stands behind the name of a file in the name of the copy that is kept of what somebody wrote there.
+const KEPT_MARK: &str = ".before";
+
 /// A prompt that is longer is not one.
 const MAX_KEPT_BYTES: u64 = 64 << 20;
 
@@ -107,6 +110,15 @@ pub fn would_write_over(context: &Context, project: &Path, name: &str) -> io::Re
     Ok(KeptContent::find_changed(context, project, name)?.map(|kept| kept.note_for(name)))
 }
 
+/// Removes the copies of a file's earlier content that were kept because somebody had changed it.
+pub(crate) fn remove_kept_copies(file: &Path) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return Ok(()) };
+    let kept = format!("{}{KEPT_MARK}", name.to_string_lossy());
+    let Ok(listing) = fs_err::read_dir(folder) else { return Ok(()) };
+    let copies = listing.filter_map(Result::ok).filter(|entry| entry.file_name().to_string_lossy().starts_with(&kept));
+    copies.map(|entry| entry.path()).try_for_each(|copy| files::remove_if_there(&copy))
+}
+
 /// Content that somebody else wrote in the place of a file of ours, and where it goes.
 struct KeptContent {
     bytes: Vec<u8>,
@@ -125,8 +137,8 @@ impl KeptContent {
             return Ok(None);
         }
         let names = (1..).map(|number| match number {
-            1 => format!("{name}.before"),
-            _ => format!("{name}.before-{number}"),
+            1 => format!("{name}{KEPT_MARK}"),
+            _ => format!("{name}{KEPT_MARK}-{number}"),
         });
         let mut free = names.filter(|name| fs_err::symlink_metadata(project.join(FOLDER).join(name)).is_err());
         Ok(free.next().map(|name| Self { bytes, name }))

@@ -10,9 +10,11 @@ use carryover_core::render::{HandoffOptions, Protocol, render_handoff};
 
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
+use crate::handoff::injection::NotGiven;
 use crate::handoff::published::Published;
 use crate::handoff::standing_pointers::place_pointers;
-use crate::handoff::{DistilledSession, Options, distil_session, gitignore, project_dir};
+use crate::handoff::{DistilledSession, Options, distil_session, gitignore, project_dir, workspace};
+use crate::ledger::Ledger;
 use crate::own::files;
 use crate::own::project_settings::{ProjectSettings, ProjectSettingsError, PublishTarget};
 use crate::sessions::list::ListedSession;
@@ -63,7 +65,16 @@ pub fn publish_session(
     let folder = session.found.project.as_deref().filter(|folder| folder.is_dir()).ok_or(PublishError::NoFolder)?;
     let project = published_project(&context.env.home, folder);
     let settings = project.as_deref().map_or_else(|| Ok(ProjectSettings::default()), ProjectSettings::load)?;
-    if !settings.publishes(PublishTarget::Handoff) || !settings.covers_agent(session.agent.facts().id) {
+    if let Some(record) = project
+        .as_deref()
+        .filter(|_| !settings.publishes(PublishTarget::Handoff))
+        .and_then(|project| Published::load(context, project))
+    {
+        // What was published before it was asked to be quiet is not left lying there.
+        record.withdraw(context, false)?;
+    }
+    let is_wanted = settings.publishes(PublishTarget::Handoff) && settings.covers_agent(session.agent.facts().id);
+    if !is_wanted || came_with_clone(context, folder, session) || is_forgotten(context, session) {
         return Ok(None);
     }
     // Of several that are written to at once, the one with the last word stands, in whichever order they are read.
@@ -82,6 +93,20 @@ pub fn publish_session(
         warnings.extend(write_in_project(context, session, project, &settings, options, &text)?);
     }
     Ok(Some(Publication { project, text, warnings }))
+}
+
+/// Whether a session that is kept with the work is one that its project's repository holds: then its words are not those
+/// of this user, but of whoever wrote the repository.
+fn came_with_clone(context: &Context, folder: &Path, session: &ListedSession) -> bool {
+    session.agent.facts().keeps_sessions_in_projects()
+        && workspace::is_tracked(context, folder, &session.found.source.path)
+}
+
+/// Whether the user wants nothing to be known of a session any more.
+fn is_forgotten(context: &Context, session: &ListedSession) -> bool {
+    let ledger = Ledger::open_for_reading(context).ok().flatten();
+    let is_buried = |ledger: &Ledger| ledger.is_forgotten(session.agent.facts().id, &session.found.id);
+    ledger.is_some_and(|ledger| is_buried(&ledger).unwrap_or(false))
 }
 
 /// How the user wants a handoff to be opened with.
@@ -118,11 +143,20 @@ fn write_in_project(
     project_dir::check_private(context, project, HANDOFF_FILE)?;
     let mut notes = Vec::new();
     if settings.publishes(PublishTarget::Pointers) && context.config.handoff.pointers.unwrap_or(true) {
-        place_pointers(context, project, options.agents)?;
+        // The handoff stands without them.
+        if let Err(error) = place_pointers(context, project, options.agents) {
+            notes.push(format!("no pointers could be placed in {}: {error}", project.display()));
+        }
     } else {
         notes.extend(gitignore::ignore_folder(context, project, agent, &found.id.0, false));
     }
-    notes.extend(project_dir::write_over(context, project, HANDOFF_FILE, text.as_bytes())?);
+    let is_as_published =
+        Published::load(context, project).is_some_and(|record| record.read_unchanged(context).is_ok());
+    if is_as_published {
+        project_dir::write_file(context, project, HANDOFF_FILE, text.as_bytes())?;
+    } else {
+        notes.extend(project_dir::write_over(context, project, HANDOFF_FILE, text.as_bytes())?);
+    }
     record_publication(context, project, session, text)?;
     Ok(notes)
 }
@@ -135,6 +169,9 @@ fn record_publication(context: &Context, place: &Path, session: &ListedSession, 
 /// Whether a session says more than what was published last in its project.
 pub fn is_unpublished(context: &Context, project: &Path, session: &ListedSession) -> bool {
     let Some(record) = Published::load(context, project) else { return true };
+    if record.read_unchanged(context) == Err(NotGiven::Changed) {
+        return true;
+    }
     // Where the clock was put back, what is dated later than now is not newer than what was published since.
     let latest = context.env.now.plus_millis(CLOCK_TOLERANCE_MS);
     session.found.updated_at > record.updated_at && session.found.updated_at.is_some_and(|at| at <= latest)

@@ -1,4 +1,5 @@
-//! What was published last in a project, or in our own folder for all of them: whose session, how far it had come, and the digest of the text.
+//! What was published last in a project, or in our own folder for all of them: whose session, how far it had come, and the
+//! text.
 //!
 //! A `handoff.md` that says anything else is not ours, wherever it came from, and is given to nobody unasked.
 
@@ -33,7 +34,7 @@ pub struct Published {
     /// The session's last change that is in it.
     pub updated_at: Option<Timestamp>,
     pub published_at: Timestamp,
-    digest: Fingerprint,
+    text: String,
 }
 
 impl Published {
@@ -52,13 +53,8 @@ impl Published {
             session: session.clone(),
             updated_at,
             published_at: now,
-            digest: Fingerprint::from_bytes(text.as_bytes()),
+            text: text.to_owned(),
         }
-    }
-
-    /// Whether a text is the one that was published.
-    pub(crate) fn is_of(&self, text: &[u8]) -> bool {
-        self.digest == Fingerprint::from_bytes(text)
     }
 
     /// The record of a project; none where nothing was published, or where it cannot be read.
@@ -70,12 +66,23 @@ impl Published {
         files::write_cached(&record_path(context, &self.project), &serde_json::to_vec(self)?)
     }
 
-    /// Takes the handoff away, where it is still what was published, and the record of it.
-    pub(crate) fn withdraw(&self, context: &Context) -> io::Result<()> {
-        if read_unchanged(context, self).is_ok() {
-            files::remove_if_there(&self.file_path(context))?;
+    /// Takes the handoff away and the record of it. One that somebody has changed since stays, unless that is asked for, too.
+    pub(crate) fn withdraw(&self, context: &Context, also_changed: bool) -> io::Result<()> {
+        let file = self.file_path(context);
+        if also_changed || self.read_unchanged(context).is_ok() {
+            files::remove_if_there(&file)?;
+        }
+        if also_changed {
+            project_dir::remove_kept_copies(&file)?;
         }
         files::remove_if_there(&record_path(context, &self.project))
+    }
+
+    /// The text of the handoff, where the file is still what was published.
+    pub(super) fn read_unchanged(&self, context: &Context) -> Result<String, NotGiven> {
+        let bytes = files::read_bounded(&self.file_path(context), MAX_HANDOFF_BYTES).ok().flatten();
+        let bytes = bytes.ok_or(NotGiven::Nothing)?;
+        if bytes == self.text.as_bytes() { Ok(self.text.clone()) } else { Err(NotGiven::Changed) }
     }
 
     /// The file that holds the text; that of all projects is in our own folder.
@@ -108,15 +115,12 @@ fn record_path(context: &Context, project: &Path) -> PathBuf {
 pub fn read_project_handoff(context: &Context, folder: &Path) -> Option<String> {
     let project = published_project(&context.env.home, folder)?;
     let record = Published::load(context, &project)?;
-    read_unchanged(context, &record).ok()
+    record.read_unchanged(context).ok()
 }
 
-/// The text of a project's handoff, where it is what was published there.
-pub(super) fn read_unchanged(context: &Context, record: &Published) -> Result<String, NotGiven> {
-    let bytes =
-        files::read_bounded(&record.file_path(context), MAX_HANDOFF_BYTES).ok().flatten().ok_or(NotGiven::Nothing)?;
-    if !record.is_of(&bytes) {
-        return Err(NotGiven::Changed);
-    }
-    String::from_utf8(bytes).map_err(|_| NotGiven::Changed)
+/// Takes all published handoffs away that nobody has changed; how many.
+pub fn withdraw_all(context: &Context) -> io::Result<usize> {
+    let records = Published::load_all(context);
+    records.iter().try_for_each(|record| record.withdraw(context, false))?;
+    Ok(records.len())
 }

@@ -40,15 +40,15 @@ fn place_pointers_on(disk: &mut dyn Disk, context: &Context, project: &Path, age
         // A file that is not text, or whose markers somebody has changed, stays as it is.
         let Ok(Some(change)) = plan_change(context, &file, pointer) else { continue };
         journal.blocks.push(change.block);
-        changes.push((file, change.text));
+        changes.push(NewText { file, before: change.before, text: change.text });
     }
     journal::write(disk, context, &journal)?;
     let done = write_changes(disk, project, missing.as_ref(), &changes);
     journal.state = State::Done;
     if let Err(error) = done.and_then(|()| journal::write(disk, context, &journal)) {
         undo::take_back(disk, &journal, true).ok();
-        journal.state = State::Undone;
-        journal::write(disk, context, &journal)?;
+        // It will be tried again and again: nothing is left to be remembered of it.
+        disk.remove_file(&journal::file_path(context, &journal.id))?;
         return Err(error);
     }
     Ok(())
@@ -58,18 +58,33 @@ fn write_changes(
     disk: &mut dyn Disk,
     project: &Path,
     missing: Option<&MissingIgnoreRule>,
-    changes: &[(PathBuf, String)],
+    changes: &[NewText],
 ) -> io::Result<()> {
     // Before anything that is private is there.
     project_dir::prepare_folder(disk, project)?;
     if let Some(missing) = missing {
         missing.append_line(disk, project)?;
     }
-    changes.iter().try_for_each(|(file, text)| disk.replace_shared(file, text.as_bytes(), project))
+    for NewText { file, before, text } in changes {
+        // Its agent may have written there in this moment; the next handoff finds that.
+        if blocks::read_text(file)? != *before {
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("{} is being changed", file.display())));
+        }
+        disk.replace_shared(file, text.as_bytes(), project)?;
+    }
+    Ok(())
+}
+
+/// A file that gets a pointer, as it was and as it will be.
+struct NewText {
+    file: PathBuf,
+    before: Option<String>,
+    text: String,
 }
 
 /// A file with the pointer in it.
 struct Change {
+    before: Option<String>,
     text: String,
     block: journal::Block,
 }
@@ -82,7 +97,7 @@ fn plan_change(context: &Context, file: &Path, pointer: Pointer) -> io::Result<O
         return Ok(None);
     }
     let made = before.is_none().then_some("");
-    Ok(Some(Change { block: blocks::describe(context, file, &text, pointer, made)?, text }))
+    Ok(Some(Change { block: blocks::describe(context, file, &text, pointer, made)?, before, text }))
 }
 
 /// Whether they were placed here before and not taken back since.
@@ -109,7 +124,9 @@ fn choose_files(project: &Path, agents: &[&str]) -> Vec<(PathBuf, Pointer)> {
     for (file, pointer) in POINTER_FILES.iter().filter_map(|file| Some((file, wanted(file)?))) {
         // One that leads out of the project is not ours to write to.
         let Ok(Some(real)) = resolve_inside(project, file.name) else { continue };
-        if !chosen.iter().any(|(known, _)| *known == real) {
+        // A clone may bring a link to what git itself reads.
+        let is_gits = real.components().any(|part| part.as_os_str() == ".git");
+        if !is_gits && !chosen.iter().any(|(known, _)| *known == real) {
             chosen.push((real, pointer));
         }
     }

@@ -10,6 +10,7 @@ use super::kept_session::KeptSession;
 use super::{Ledger, LedgerError, handoffs, io_error, list_set_aside, restore, tombstone};
 use crate::context::Context;
 use crate::handoff::published::Published;
+use crate::sessions::project::ProjectMatcher;
 use crate::sessions::{catalog, glance};
 use crate::write::disk::RealDisk;
 use crate::write::journal::{self, Journal, SessionRef};
@@ -77,6 +78,7 @@ impl Ledger {
         self.erase_records(what)?;
         let left = self.published_digests()?;
         handoffs::remove_published(context, published.difference(&left)).map_err(io_error(&context.home))?;
+        forget_published(context, what).map_err(io_error(&context.home))?;
         for holder in TEXT_HOLDERS {
             holder(context, &sessions).map_err(io_error(&context.home))?;
         }
@@ -171,11 +173,26 @@ fn forget_journal_titles(context: &Context, sessions: &[KeptSession]) -> io::Res
 }
 
 /// Handoffs that were published quote the session.
-fn forget_handoffs(context: &Context, sessions: &[KeptSession]) -> io::Result<()> {
+pub(super) fn forget_handoffs(context: &Context, sessions: &[KeptSession]) -> io::Result<()> {
     let is_named = |record: &Published| {
         sessions.iter().any(|session| session.agent == record.agent && session.id == record.session)
     };
-    Published::load_all(context).into_iter().filter(is_named).try_for_each(|record| record.withdraw(context))
+    Published::load_all(context).into_iter().filter(is_named).try_for_each(|record| record.withdraw(context, true))
+}
+
+/// Handoffs of sessions that the ledger may not have, where all of a project or of everything is to be forgotten.
+fn forget_published(context: &Context, what: &Forget) -> io::Result<()> {
+    let mut records = Published::load_all(context);
+    match what {
+        Forget::Session(_) => records.clear(),
+        Forget::All => {}
+        Forget::Before(at) => records.retain(|record| record.updated_at.unwrap_or(record.published_at) < *at),
+        Forget::Project(project) => {
+            let mut here = ProjectMatcher::new(project);
+            records.retain(|record| here.matches(&record.project));
+        }
+    }
+    records.iter().try_for_each(|record| record.withdraw(context, true))
 }
 
 /// What is remembered for listings holds titles and prompts, and is made anew from the stores.

@@ -4,10 +4,12 @@
 
 use std::path::Path;
 
+use carryover_agents::Target;
 use carryover_core::render::Protocol;
 use serde::Deserialize;
 
 use crate::own::files;
+use crate::sessions::project::resolve_inside;
 
 /// The file's name.
 pub const FILE_NAME: &str = ".carryover.toml";
@@ -57,10 +59,19 @@ impl ProjectSettings {
     pub fn load(project: &Path) -> Result<Self, ProjectSettingsError> {
         let path = project.join(FILE_NAME);
         let failed = |reason: String| ProjectSettingsError { path: path.clone(), reason };
-        let bytes = files::read_bounded(&path, MAX_BYTES).map_err(|error| failed(error.to_string()))?;
+        // A clone may bring a link to somebody's own file.
+        let real = resolve_inside(project, FILE_NAME).map_err(|error| failed(error.to_string()))?;
+        let real = real.ok_or_else(|| failed("the file leads out of the project".to_owned()))?;
+        let bytes = files::read_bounded(&real, MAX_BYTES).map_err(|error| failed(error.to_string()))?;
         let Some(bytes) = bytes else { return Ok(Self::default()) };
         let text = String::from_utf8(bytes).map_err(|_| failed("the file is not UTF-8".to_owned()))?;
-        toml_edit::de::from_str(&text).map_err(|error| failed(error.message().to_owned()))
+        let mut settings: Self = toml_edit::de::from_str(&text).map_err(|error| failed(error.message().to_owned()))?;
+        for name in settings.agents.iter_mut().flatten() {
+            let agent =
+                Target::by_name(name).ok_or_else(|| failed(format!("`{name}` is no agent that carryover knows")))?;
+            agent.id.clone_into(name);
+        }
+        Ok(settings)
     }
 
     /// The user's protocol, or a stricter one.

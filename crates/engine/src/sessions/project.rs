@@ -93,12 +93,25 @@ pub(crate) fn resolve_inside(project: &Path, name: &str) -> io::Result<Option<Pa
 }
 
 /// The project in which the handoff of sessions in a folder is published: the root of its repository or worktree, else
-/// the folder itself. A home that is a repository is no project, and neither is anything above it.
+/// the folder itself. A home that is a repository is no project, and neither is
+/// anything above it, or a folder that is everybody's.
 pub(crate) fn published_project(home: &Path, folder: &Path) -> Option<PathBuf> {
     let (home, folder) = (resolve_path(home), resolve_path(folder));
     let is_above_home = |place: &Path| home.starts_with(place);
     let root = repository_root(&folder).filter(|root| !is_above_home(root)).unwrap_or(folder);
-    (root.is_dir() && !is_above_home(&root)).then_some(root)
+    (root.is_dir() && !is_above_home(&root) && !is_open_to_all(&root)).then_some(root)
+}
+
+/// Whether anybody can put files into a folder, as into one for temporary files.
+#[cfg(unix)]
+fn is_open_to_all(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs_err::metadata(folder).is_ok_and(|metadata| metadata.mode() & 0o002 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_all(_: &Path) -> bool {
+    false
 }
 
 /// A folder, and the root of the repository that it lies in.

@@ -179,3 +179,53 @@ fn a_forgotten_session_takes_its_handoffs_along() {
     assert!(!world.path("project/.carryover/handoff.md").exists());
     assert!(!world.context.home.join("handoff.md").exists());
 }
+
+#[test]
+fn a_forgotten_session_is_not_published_again_while_its_store_still_holds_it() {
+    use crate::ledger::Ledger;
+    use crate::ledger::forget::Forget;
+    let world = world();
+    publish(&world);
+    let mut ledger = Ledger::open(&world.context).unwrap().ledger;
+    ledger.take_in(&world.context, &world.select_session("aaaa1111")).unwrap();
+    ledger.forget(&world.context, &Forget::All).unwrap();
+    drop(ledger);
+    assert!(try_publish(&world).unwrap().is_none());
+    assert!(!world.path("project/.carryover/handoff.md").exists());
+}
+
+#[test]
+fn words_that_somebody_wrote_into_our_block_stay() {
+    let (common, _) = instruction_files();
+    let world = world();
+    let block = "<!--CARRYOVER:START-->\nmy own words\n<!--CARRYOVER:END-->\n";
+    world.write_file(&format!("project/{common}"), block);
+    publish(&world);
+    assert_eq!(text(&world, common).as_deref(), Some(block));
+}
+
+#[test]
+fn a_project_that_is_ignored_later_keeps_no_handoff() {
+    let world = world();
+    publish(&world);
+    world.write_file("project/.carryover.toml", "ignore = true\n");
+    assert!(try_publish(&world).unwrap().is_none());
+    assert!(!world.path("project/.carryover/handoff.md").exists());
+    assert_eq!(Published::load(&world.context, &world.path("project")), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_pointer_goes_into_what_git_reads_and_nothing_into_a_folder_of_everybodys() {
+    let (common, _) = instruction_files();
+    let world = world();
+    let config = world.write_file("project/.git/config", "[core]\n");
+    std::os::unix::fs::symlink(&config, world.path("project").join(common)).unwrap();
+    publish(&world);
+    assert_eq!(fs_err::read_to_string(&config).unwrap(), "[core]\n");
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs_err::set_permissions(world.path("project"), open).unwrap();
+    fs_err::remove_dir_all(world.path("project/.carryover")).unwrap();
+    assert_eq!(publish(&world).project, None);
+    assert!(!world.path("project/.carryover").exists());
+}
