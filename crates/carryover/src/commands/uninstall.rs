@@ -105,7 +105,7 @@ fn take_all_out(
 
 /// Takes the pointers to handoffs out of the projects' files of instructions.
 fn remove_pointers(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
-    for RemovedPointers { project, result } in standing_pointers::remove_all(context)? {
+    for RemovedPointers { project, result, .. } in standing_pointers::remove_all(context)? {
         let project = abbreviate_home(context, &project);
         match result {
             Ok(()) => ui.status(format_args!("the pointers in {project} are taken out"))?,

@@ -19,7 +19,7 @@ pub mod uasf;
 
 pub use context::{CONTEXT_CHARS, ContextOptions, context_block};
 pub use conversation::{ConversationOptions, resumed_conversation};
-pub use handoff::{HandoffOptions, Protocol, render_handoff};
+pub use handoff::{HandoffOptions, Protocol, protocol_heading, render_handoff};
 pub use material::{Material, Message, Role};
 pub use resume::{
     BudgetTooSmall, DroppedCount, EmbeddedPrompt, ResumeOptions, ResumePrompt, find_embedded_prompt, resume_prompt,

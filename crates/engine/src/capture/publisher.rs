@@ -22,9 +22,11 @@ use crate::watch::own_copies::OwnCopies;
 /// The least time between two handoffs of one session that is written to all the time.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 /// Publishing may take this part of the time.
-const COST_SHARE: u32 = 10;
+const COST_SHARE: u32 = 5;
 /// So many of the newest files are looked at for a project's newest session.
 const RECENT_SESSIONS: usize = 40;
+/// So many of a project's newest sessions are tried for one with words in it.
+const MAX_CANDIDATES: usize = 5;
 /// A session that was not published for so long needs no pause.
 const FORGET_AFTER: Duration = Duration::from_mins(10);
 
@@ -67,7 +69,7 @@ impl Publisher {
                 let now = Instant::now();
                 match self.pauses.get(&key).filter(|until| **until > now) {
                     Some(until) => self.desk.publishing.add(key, PublisherJob::Session(session), *until),
-                    None => self.publish(&session),
+                    None => drop(self.publish(&session)),
                 }
             }
             PublisherJob::Event(event) => {
@@ -86,14 +88,17 @@ impl Publisher {
         }
     }
 
-    fn publish(&mut self, session: &ListedSession) {
+    /// Publishes a session; whether there was something to publish.
+    fn publish(&mut self, session: &ListedSession) -> bool {
         let start = Instant::now();
         let key = session_key(session);
         let has_failed = self.failed.remove(&key);
         let context = (self.desk.options.make_context)();
         let agents = self.desk.options.agents.clone();
         let options = PublishOptions { show_command: self.desk.options.show_command, agents: &agents };
-        match publish_session(&context, session, &options) {
+        let result = publish_session(&context, session, &options);
+        let is_published = matches!(result, Ok(Some(_)));
+        match result {
             Ok(Some(publication)) => {
                 self.desk.tally.count_publication(context.env.now);
                 self.desk.report(CaptureNote::Published {
@@ -117,6 +122,7 @@ impl Publisher {
         let now = Instant::now();
         self.pauses.retain(|_, until| *until + FORGET_AFTER > now);
         self.pauses.insert(key, now + (start.elapsed() * COST_SHARE).max(LEAST_PAUSE));
+        is_published
     }
 
     /// Hands a handoff on to the ledger.
@@ -150,12 +156,15 @@ impl Publisher {
             let is_in_project = session.agent.facts().keeps_sessions_in_projects();
             session.here && is_here(session) && !is_in_project && starting != Some(&session.found.id)
         });
-        let candidate = newest.into_iter().find(|session| {
+        newest.retain(|session| {
             let size = session.found.bytes;
             !self.copies.is_untouched(&context, session.agent.facts().id, &session.found, size)
         });
-        if let Some(session) = candidate.filter(|session| is_unpublished(&context, project, session)) {
-            self.publish(&session);
+        // In some nothing was said; the newest with words counts.
+        for session in newest.into_iter().take(MAX_CANDIDATES) {
+            if !is_unpublished(&context, project, &session) || self.publish(&session) {
+                break;
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::Os;
+use carryover_core::distill::Event;
 use carryover_core::render::{HandoffOptions, Protocol, render_handoff};
 
 use crate::carry::resume::ResumeError;
@@ -82,8 +83,13 @@ pub fn publish_session(
         return Ok(None);
     }
     let distilled = distil_session(context, session, Options { project: None, redact: true })?;
-    let text =
-        render_published(context, session, &distilled, settings.narrow_protocol(users_protocol(context)), options);
+    let is_asked = distilled.history.steps.iter().any(|step| matches!(step.event, Event::Prompt { .. }));
+    if !is_asked && distilled.history.queued.is_empty() {
+        // Nothing to tell is no reason to take away what another session left.
+        return Ok(None);
+    }
+    let protocol = settings.narrow_protocol(users_protocol(context));
+    let text = render_published(context, session, &distilled, protocol, options);
     if !is_outdated(context, &context.home, session) {
         files::write_cached(&context.home.join(HANDOFF_FILE), text.as_bytes())?;
         record_publication(context, &context.home, session, &text)?;
@@ -107,6 +113,12 @@ fn is_forgotten(context: &Context, session: &ListedSession) -> bool {
     let ledger = Ledger::open_for_reading(context).ok().flatten();
     let is_buried = |ledger: &Ledger| ledger.is_forgotten(session.agent.facts().id, &session.found.id);
     ledger.is_some_and(|ledger| is_buried(&ledger).unwrap_or(false))
+}
+
+/// How a project's handoff is to be opened with.
+fn wanted_protocol(context: &Context, project: &Path) -> Protocol {
+    let settings = ProjectSettings::load(project).unwrap_or_default();
+    settings.narrow_protocol(users_protocol(context))
 }
 
 /// How the user wants a handoff to be opened with.
@@ -169,7 +181,8 @@ fn record_publication(context: &Context, place: &Path, session: &ListedSession, 
 /// Whether a session says more than what was published last in its project.
 pub fn is_unpublished(context: &Context, project: &Path, session: &ListedSession) -> bool {
     let Some(record) = Published::load(context, project) else { return true };
-    if record.read_unchanged(context) == Err(NotGiven::Changed) {
+    if record.read_unchanged(context) == Err(NotGiven::Changed) || !record.opens_with(wanted_protocol(context, project))
+    {
         return true;
     }
     // Where the clock was put back, what is dated later than now is not newer than what was published since.

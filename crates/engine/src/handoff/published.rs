@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_core::render::{Protocol, protocol_heading};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,11 @@ impl Published {
 
     pub(super) fn save(&self, context: &Context) -> io::Result<()> {
         files::write_cached(&record_path(context, &self.project), &serde_json::to_vec(self)?)
+    }
+
+    /// Whether the next agent would open with it in that way.
+    pub(super) fn opens_with(&self, protocol: Protocol) -> bool {
+        self.text.lines().any(|line| line == protocol_heading(protocol))
     }
 
     /// Takes the handoff away and the record of it. One that somebody has changed since stays, unless that is asked for, too.

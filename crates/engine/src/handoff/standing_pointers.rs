@@ -91,6 +91,10 @@ struct Change {
 
 /// `None` where the file has the pointer already: a clone may bring it.
 fn plan_change(context: &Context, file: &Path, pointer: Pointer) -> io::Result<Option<Change>> {
+    // Whoever locked it has meant that.
+    if fs_err::metadata(file).is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Ok(None);
+    }
     let before = blocks::read_text(file)?;
     let text = pointer::insert(before.as_deref().unwrap_or_default(), pointer)?;
     if before.as_ref() == Some(&text) {
@@ -142,6 +146,8 @@ fn imports_common(project: &Path, file: &PointerFile) -> bool {
 /// A project whose pointers were taken out, or why they stay.
 pub struct RemovedPointers {
     pub project: PathBuf,
+    /// The files that had them.
+    pub n_files: usize,
     pub result: Result<(), undo::UndoError>,
 }
 
@@ -153,11 +159,14 @@ pub fn remove_all(context: &Context) -> io::Result<Vec<RemovedPointers>> {
     let _lock = Lock::acquire(context)?;
     let is_standing = |journal: &Journal| journal.is_standing() && journal.state != State::Undone;
     let standing = journal::read_all(context).into_iter().filter(is_standing);
-    Ok(standing.map(|journal| remove_pointers(context, journal)).collect())
+    // Where a clone had brought them, none was placed, and none is taken out.
+    let is_told = |removed: &RemovedPointers| removed.n_files > 0 || removed.result.is_err();
+    Ok(standing.map(|journal| remove_pointers(context, journal)).filter(is_told).collect())
 }
 
 fn remove_pointers(context: &Context, mut journal: Journal) -> RemovedPointers {
     let project = resolve_path(&journal.project);
+    let n_files = journal.blocks.len();
     // A project that is gone took them along.
     let result = if project.is_dir() {
         undo::undo_journal(AGENTS, &mut RealDisk, context, &mut journal, false).map(drop)
@@ -165,5 +174,5 @@ fn remove_pointers(context: &Context, mut journal: Journal) -> RemovedPointers {
         journal.state = State::Undone;
         undo::write_journal(&mut RealDisk, context, &journal)
     };
-    RemovedPointers { project, result }
+    RemovedPointers { project, n_files, result }
 }

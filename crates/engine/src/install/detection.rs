@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carryover_agents::{Facts, Version, hooked_agents};
+use carryover_agents::{Facts, HookPlace, HookSet, Version, hooked_agents};
 
 use crate::client::{self, Client};
 use crate::context::Context;
@@ -46,7 +46,10 @@ pub fn find_agent(context: &Context, facts: &'static Facts) -> Presence {
     if let Some(client) = client::find_installed_client(context, facts) {
         return Presence::Client(client);
     }
-    let hook_folder = facts.hooks.and_then(|hooks| Some(hooks.place.file_path(&context.env)?.parent()?.to_owned()));
+    // The folder of a file that is ours alone may be ours, too.
+    let is_shared = |hooks: &&HookSet| matches!(hooks.place, HookPlace::Entries { .. });
+    let hooks = facts.hooks.filter(is_shared);
+    let hook_folder = hooks.and_then(|hooks| Some(hooks.place.file_path(&context.env)?.parent()?.to_owned()));
     let mut folders =
         if facts.keeps_sessions_in_projects() { Vec::new() } else { facts.store_candidates(&context.env) };
     folders.extend(hook_folder);

@@ -10,6 +10,7 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 use rusqlite::params;
 
+use super::forget;
 use super::kept_session::KeptSession;
 use super::{Ingested, Ledger, LedgerError};
 use crate::context::Context;
@@ -141,6 +142,7 @@ impl Ledger {
         let expired = self.query_sessions("WHERE s.updated_at < ?1", &[&expiry.millis()])?;
         if !expired.is_empty() {
             self.erase_sessions(&expired, None)?;
+            forget::forget_handoffs(context, &expired).map_err(super::io_error(&context.home))?;
         }
         Ok(expired.len())
     }

@@ -6,7 +6,7 @@ use carryover_agents::POINTER_FILES;
 
 use super::world::World;
 use crate::handoff::context_file::{ContextFile, write_context_file};
-use crate::handoff::publish::{Publication, PublishError, PublishOptions, publish_session};
+use crate::handoff::publish::{Publication, PublishError, PublishOptions, is_unpublished, publish_session};
 use crate::handoff::published::{Published, read_project_handoff};
 use crate::handoff::standing_pointers::remove_all;
 use crate::write::undo::{list_undoable, undo_resume};
@@ -228,4 +228,19 @@ fn no_pointer_goes_into_what_git_reads_and_nothing_into_a_folder_of_everybodys()
     fs_err::remove_dir_all(world.path("project/.carryover")).unwrap();
     assert_eq!(publish(&world).project, None);
     assert!(!world.path("project/.carryover").exists());
+}
+
+#[test]
+fn a_session_in_which_nothing_was_said_takes_no_place_and_another_protocol_is_published_anew() {
+    let mut world = world();
+    let words = publish(&world).text;
+    world.write_session(&super::fake::ALPHA, "bbbb2222", r#","title":"Empty""#, &[]);
+    let options = PublishOptions { show_command: |session, _| format!("show {session}"), agents: &[] };
+    let empty = publish_session(&world.context, &world.select_session("bbbb2222"), &options);
+    assert!(matches!(empty, Ok(None)));
+    assert_eq!(text(&world, ".carryover/handoff.md"), Some(words));
+    let session = world.select_session("aaaa1111");
+    assert!(!is_unpublished(&world.context, &world.path("project"), &session));
+    world.context.config.handoff.protocol = Some("silent".to_owned());
+    assert!(is_unpublished(&world.context, &world.path("project"), &session));
 }
