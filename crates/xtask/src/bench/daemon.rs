@@ -24,7 +24,7 @@ const IDLE_TIME: Duration = Duration::from_secs(10);
 const QUIET_TIME: Duration = Duration::from_millis(2_500);
 /// Between two hooks, so that each finds a daemon at rest.
 const HOOK_PAUSE: Duration = Duration::from_millis(60);
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(super) fn measure_all(program: &Path) -> Result<Vec<Figure>> {
     let bench = Bench::create(program)?;

@@ -11,7 +11,7 @@ use super::daemon::Home;
 use super::session::{Session, project_word};
 
 /// How long the daemon may take to come to rest.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Sessions by agent and id, each with its entries by key.
 type Kept = BTreeMap<(String, String), KeptSession>;
@@ -49,9 +49,8 @@ pub(super) fn compare_when_quiet(home: &Home, sessions: &[Session]) -> Result<St
                 let entries: usize = fresh.values().map(|session| session.entries.len()).sum();
                 return Ok(format!("{} sessions with {entries} entries are the same", fresh.len()));
             }
-            None => {}
             Some(difference) if Instant::now() > deadline => return Err(difference.into()),
-            Some(_) => {}
+            _ => {}
         }
         if Instant::now() > deadline {
             return Err("the daemon does not come to rest".into());
@@ -126,10 +125,10 @@ pub(super) fn check_handoffs(home: &Home, projects: u64) -> Result<u64> {
 pub(super) fn check_words(text: &str, number: u64) -> Result<()> {
     let own = project_word(number);
     let (mark, _) = own.split_at(own.len() - 4);
-    match text.replace(&own, "").contains(mark) {
-        true => Err(format!("the handoff of project {number} has words of another").into()),
-        false => Ok(()),
+    if text.replace(&own, "").contains(mark) {
+        return Err(format!("the handoff of project {number} has words of another").into());
     }
+    Ok(())
 }
 
 pub(super) fn check_spool(home: &Home) -> Result<()> {

@@ -81,7 +81,7 @@ impl Session {
         let lines = self.read_lines()?;
         let kept = lines[..share(lines.len(), self.done)].concat();
         // Clients write anew beside it and rename, or write over it; each of them in turn.
-        if self.number % 2 == 0 {
+        if self.number.is_multiple_of(2) {
             let beside = self.path.with_extension("new");
             fs_err::write(&beside, kept)?;
             fs_err::rename(&beside, &self.path)?;
