@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test [--full]     format, clippy, structure, dependencies, tests, docs, demo, recording, dist,
+cargo xtask test [--full]     format, clippy, structure, dependencies, tests, docs, demo, recording, dist, soak,
                               conformance; with --full all pairs and the bench
 cargo xtask docs [--check]    write the generated pages, or fail where they differ
 cargo xtask lint              check the structure of the code

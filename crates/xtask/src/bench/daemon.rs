@@ -24,7 +24,7 @@ const IDLE_TIME: Duration = Duration::from_secs(10);
 const QUIET_TIME: Duration = Duration::from_millis(2_500);
 /// Between two hooks, so that each finds a daemon at rest.
 const HOOK_PAUSE: Duration = Duration::from_millis(60);
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(super) fn measure_all(program: &Path) -> Result<Vec<Figure>> {
     let bench = Bench::create(program)?;
@@ -115,16 +115,17 @@ impl Bench {
         command
     }
 
-    /// A session of the project, of so many bytes or a turn.
+    /// A session of the project, of so many bytes at most.
     fn make_session(&self, name: &str, size: usize) -> Result<BenchSession> {
         let folder = self.folder.path().join(name);
         fs_err::create_dir(&folder)?;
         let whole = corpus::make_big_session(&folder, size)?;
         let id = format!("10000000-0000-4000-8000-{size:012x}");
         let project = self.project().display().to_string();
-        let text = fs_err::read_to_string(whole)?
-            .replace("/home/dev/project", &project)
-            .replace("00000000-0000-4000-8000-000000000001", &id);
+        let mut left = size;
+        let fits = |line: &&str| left.checked_sub(line.len()).inspect(|rest| left = *rest).is_some();
+        let text = fs_err::read_to_string(whole)?.split_inclusive('\n').take_while(fits).collect::<String>();
+        let text = text.replace("/home/dev/project", &project).replace("00000000-0000-4000-8000-000000000001", &id);
         let path = self.home.join(format!(".claude/projects/-bench/{id}.jsonl"));
         fs_err::create_dir_all(path.parent().unwrap_or(&path))?;
         fs_err::write(&path, text)?;
@@ -199,7 +200,7 @@ impl Bench {
 
     fn payload(&self, session: &BenchSession) -> String {
         json!({ "session_id": session.id, "cwd": self.project(), "transcript_path": session.path, "prompt": "go on",
-            "hook_event_name": "UserPromptSubmit" })
+            "hook_event_name": "Stop" })
         .to_string()
     }
 
