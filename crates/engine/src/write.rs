@@ -11,3 +11,4 @@ pub(crate) mod rows;
 pub(crate) mod run;
 pub mod scratch;
 pub mod undo;
+mod undoable;

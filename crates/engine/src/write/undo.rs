@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent};
-use carryover_core::time::Timestamp;
 
 use crate::context::Context;
 use crate::handoff::blocks;
@@ -20,6 +19,7 @@ use crate::write::journal::{self, Journal, Lock, State, WrittenFile};
 use crate::write::ownership;
 use crate::write::rows;
 use crate::write::scratch;
+pub use crate::write::undoable::Undoable;
 
 /// Shorter words are never taken for the beginning of a session's name.
 const MIN_SESSION_BYTES: usize = 4;
@@ -75,22 +75,6 @@ pub enum UndoError {
     },
 }
 
-/// A resume that can be taken back, for listings.
-#[derive(Debug, Clone)]
-pub struct Undoable {
-    pub id: String,
-    pub source: String,
-    pub target: String,
-    pub session: String,
-    pub title: Option<String>,
-    pub at: Timestamp,
-    pub project: PathBuf,
-    /// Files that it would remove.
-    pub files: Vec<PathBuf>,
-    /// Files of others that it would take our part out of.
-    pub shared: Vec<PathBuf>,
-}
-
 /// A resume that was cut short, by a crash or a power failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
@@ -140,27 +124,6 @@ fn is_open(journal: &Journal) -> bool {
 pub fn list_undoable(context: &Context) -> Vec<Undoable> {
     let journals = journal::read_all(context).into_iter().filter(is_open);
     journals.map(Undoable::from).collect()
-}
-
-impl From<Journal> for Undoable {
-    fn from(journal: Journal) -> Self {
-        let lines = journal.lines.into_iter().map(|lines| lines.file);
-        let rows = journal.rows.into_iter().map(|rows| rows.database);
-        let (made, blocks): (Vec<_>, Vec<_>) = journal.blocks.into_iter().partition(blocks::goes_with_file);
-        let [made, blocks] = [made, blocks].map(|blocks| blocks.into_iter().map(|block| block.file));
-        let ignored = journal.ignored.into_iter().map(|line| line.file);
-        Self {
-            id: journal.id,
-            source: journal.source.agent,
-            target: journal.target.agent,
-            session: journal.target.session.0,
-            title: journal.title,
-            at: journal.at,
-            project: journal.project,
-            files: journal.files.into_iter().map(|file| file.path).chain(made).collect(),
-            shared: lines.chain(rows).chain(blocks).chain(ignored).collect(),
-        }
-    }
 }
 
 /// The resumes that were cut short; none while one is under way.
