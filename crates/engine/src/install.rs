@@ -5,6 +5,7 @@
 
 pub mod detection;
 mod error;
+pub mod hooks_state;
 mod json_entries;
 mod json_text;
 mod managed_file;

@@ -5,6 +5,7 @@ use carryover_core::time::Timestamp;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::published::Published;
 use carryover_engine::install::detection::{self, Presence};
+use carryover_engine::install::hooks_state::{HooksState, check_hooks};
 use carryover_engine::install::record::{FileRecord, InstallRecord};
 use carryover_engine::ledger::{AtRisk, at_risk};
 use clap::Args;
@@ -53,6 +54,8 @@ struct AgentRow {
     /// The file with our hooks; none where there are none.
     hooks_file: Option<String>,
     events: Vec<String>,
+    /// Why they are not there any more, where they are not.
+    trouble: Option<String>,
     /// Whether the user has allowed them, where the agent asks for that and tells.
     trusted: Option<bool>,
     #[serde(skip)]
@@ -108,8 +111,18 @@ fn describe_agent(context: &Context, record: Option<&InstallRecord>, facts: &'st
         version: presence.version().map(|version| version.to_string()),
         hooks_file: file.map(|file| file.path.display().to_string()),
         events: file.map(|file| file.events.clone()).unwrap_or_default(),
+        trouble: file.and_then(describe_trouble),
         trusted: file.zip(is_trusted).and_then(|(file, is_trusted)| is_trusted(&file.path)),
         user_step: hooks.and_then(|hooks| hooks.user_step),
+    }
+}
+
+/// What is wrong with a file that hooks were put into.
+fn describe_trouble(file: &FileRecord) -> Option<String> {
+    match check_hooks(file) {
+        HooksState::InPlace => None,
+        HooksState::Gone => Some("taken out since; `carryover refresh` puts them back".to_owned()),
+        HooksState::Unreadable(reason) => Some(format!("cannot be read: {reason}")),
     }
 }
 
@@ -166,15 +179,19 @@ fn write_agents(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result
         let version = agent.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
         let name = format!("{}{version}", agent.name);
         let state = match &agent.hooks_file {
-            None => format!("{DIM}none; `carryover {adding}` adds them{DIM:#}"),
+            None => format!("{DIM}none; `carryover {adding}` lets you add them{DIM:#}"),
             Some(file) => {
                 let events = format_count(agent.events.len(), "event", "events");
-                format!("{events} in {DIM}{}{DIM:#}", abbreviate_home(context, file.as_ref()))
+                let file = abbreviate_home(context, file.as_ref());
+                match &agent.trouble {
+                    None => format!("{events} in {DIM}{file}{DIM:#}"),
+                    Some(trouble) => format!("{BAD}{trouble}{BAD:#} {DIM}({file}){DIM:#}"),
+                }
             }
         };
         writeln!(ui.out(), "{BOLD}{head:<8}{BOLD:#}  {name:<26}  {state}")?;
         if let (Some(false), Some(step)) = (agent.trusted, agent.user_step) {
-            writeln!(ui.out(), "{:<10}{DOUBTFUL}not allowed yet:{DOUBTFUL:#} {step}", "")?;
+            writeln!(ui.out(), "{:<12}{DOUBTFUL}not trusted yet:{DOUBTFUL:#} {step}", "")?;
         }
     }
     Ok(())

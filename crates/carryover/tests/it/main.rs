@@ -43,6 +43,8 @@ mod test_resume;
 mod test_resume_again;
 mod test_short_road;
 mod test_show;
+#[cfg(unix)]
+mod test_status;
 mod test_streams;
 mod test_undo;
 mod test_usage;
