@@ -77,6 +77,13 @@ impl CommandError {
         self
     }
 
+    /// What happened and why, in one line, for a log.
+    pub(crate) fn to_line(&self) -> String {
+        let is_told = |label: &str| label != "hint";
+        let lines = self.message_lines().into_iter().filter(|(label, _)| is_told(label));
+        lines.map(|(_, text)| text).collect::<Vec<_>>().join(": ")
+    }
+
     fn exit_code(&self) -> ExitCode {
         match self.kind {
             ErrorKind::BrokenPipe => ExitCode::SUCCESS,

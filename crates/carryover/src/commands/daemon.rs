@@ -3,7 +3,7 @@
 use carryover_engine::context::Context;
 use clap::{Args, Subcommand};
 
-use crate::daemon::{self, Stopped, client};
+use crate::daemon::{self, RunFor, Stopped, client};
 use crate::error::CommandError;
 use crate::process_env;
 use crate::ui::Ui;
@@ -31,6 +31,9 @@ enum DaemonAction {
         /// Leave the terminal's session first
         #[arg(long, hide = true)]
         detached: bool,
+        /// A service manager starts it, to which a daemon that runs already is none that failed
+        #[arg(long, hide = true, conflicts_with = "detached")]
+        service: bool,
     },
     /// Start it in the background
     Start,
@@ -48,13 +51,14 @@ enum DaemonAction {
 
 pub(crate) fn cmd_daemon(ui: &mut Ui, context: &Context, args: &DaemonArgs) -> Result<(), CommandError> {
     match args.action {
-        DaemonAction::Run { detached } => {
-            if detached {
-                process_env::leave_session();
-            } else {
-                ui.status(format_args!("running on {}; Ctrl-C ends it", context.home.display()))?;
-            }
-            daemon::run_daemon(context, !detached)
+        DaemonAction::Run { detached: true, .. } => {
+            process_env::leave_session();
+            daemon::run_daemon(context, RunFor::Background)
+        }
+        DaemonAction::Run { service: true, .. } => daemon::run_daemon(context, RunFor::Service),
+        DaemonAction::Run { .. } => {
+            ui.status(format_args!("running on {}; Ctrl-C ends it", context.home.display()))?;
+            daemon::run_daemon(context, RunFor::Person)
         }
         DaemonAction::Start => start_daemon(ui, context),
         DaemonAction::Stop => stop_daemon(ui, context),
@@ -67,7 +71,7 @@ pub(crate) fn cmd_daemon(ui: &mut Ui, context: &Context, args: &DaemonArgs) -> R
 }
 
 fn start_daemon(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
-    let is_new = daemon::start_in_background(context)?;
+    let is_new = daemon::start(context)?;
     ui.status(if is_new { "the daemon runs" } else { "the daemon runs already" })?;
     if let Some(trouble) = client::query_status(context).and_then(|status| status.port_trouble) {
         ui.warning(trouble)?;
@@ -76,7 +80,7 @@ fn start_daemon(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
 }
 
 fn stop_daemon(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
-    let said = match daemon::stop_running(context)? {
+    let said = match daemon::stop(context)? {
         Stopped::Stopped => "the daemon has ended",
         Stopped::NotRunning => "no daemon runs",
     };

@@ -8,7 +8,7 @@ use carryover_agents::{Facts, all_facts};
 use carryover_engine::context::Context;
 use carryover_engine::install::detection::{self, Detected};
 use carryover_engine::install::record::InstallRecord;
-use carryover_engine::install::service::{self, RealRunner};
+use carryover_engine::install::service::{self, RealRunner, ServiceOutcome};
 use carryover_engine::install::setup::{self, Choice};
 use carryover_engine::install::{program, setup::Outcome};
 use carryover_engine::own::config::{self, PROTOCOLS};
@@ -134,6 +134,9 @@ pub(super) fn apply_choice(
         tell_report(ui, context, report)?;
     }
     let is_started = !args.no_service && !args.dry_run;
+    if is_started && daemon::stop_another_program(context).is_err() {
+        ui.warning("a daemon of another version does not end; `carryover daemon logs` tells what it does")?;
+    }
     let service = match is_started.then(|| service::register(context, &program, &mut RealRunner::new(context))) {
         Some(registered) => Some(registered?),
         None => None,
@@ -145,7 +148,11 @@ pub(super) fn apply_choice(
         write_document(ui, &reports, service.as_ref(), args.dry_run)?;
     }
     if is_started {
-        daemon::start_in_background(context)?;
+        match service {
+            // It is on its way; a second one would only be in its way.
+            Some(ServiceOutcome::Registered(_) | ServiceOutcome::Unchanged(_)) => daemon::wait_for_answer(context)?,
+            _ => drop(daemon::start_in_background(context)?),
+        }
         if let Some(trouble) = daemon::client::query_status(context).and_then(|status| status.port_trouble) {
             ui.warning(trouble)?;
         }

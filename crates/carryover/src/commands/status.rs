@@ -209,6 +209,11 @@ fn write_handoffs(ui: &mut Ui, context: &Context, handoffs: &[HandoffRow]) -> Re
 
 fn write_troubles(ui: &mut Ui, answer: &StatusAnswer) -> Result<(), CommandError> {
     let daemon = answer.daemon.as_ref();
+    if let Some(daemon) = daemon.filter(|daemon| daemon.is_another_version()) {
+        let ours = env!("CARGO_PKG_VERSION");
+        ui.warning(format_args!("the daemon that runs is version {}, and this is {ours}", daemon.version))?;
+        ui.hint("`carryover daemon restart` puts this one in its place")?;
+    }
     for trouble in daemon.iter().flat_map(|daemon| &daemon.troubles) {
         ui.warning(format_args!("{}: {}", trouble.about, trouble.message))?;
     }

@@ -1,6 +1,7 @@
 //! `carryover uninstall`.
 
 use carryover_engine::context::Context;
+use carryover_engine::handoff::published;
 use carryover_engine::handoff::standing_pointers::{self, RemovedPointers};
 use carryover_engine::install::record::InstallRecord;
 use carryover_engine::install::service::{self, RealRunner};
@@ -12,6 +13,7 @@ use crate::args::Globals;
 use crate::commands::install::{fail_if_any, tell_report, tell_service, write_document};
 use crate::daemon;
 use crate::error::{CommandError, ErrorKind};
+use crate::quantity::format_count;
 use crate::session_row::abbreviate_home;
 use crate::shell::quote_word;
 use crate::ui::Ui;
@@ -51,6 +53,10 @@ pub(crate) fn cmd_uninstall(
         }
     } else {
         ui.status("nothing is installed")?;
+        if !args.dry_run {
+            end_daemon(ui, context)?;
+            clear_projects(ui, context)?;
+        }
         if ui.is_json() {
             write_document(ui, &[], None, args.dry_run)?;
         }
@@ -75,10 +81,7 @@ fn take_all_out(
     let mut service = None;
     if !args.dry_run {
         service = service::unregister(context, &mut RealRunner::new(context))?;
-        // Without it nothing that was taken out comes back. One that does not end says so itself.
-        if daemon::stop_running(context).is_err() {
-            ui.warning("the daemon does not end; `carryover daemon logs` tells what it does")?;
-        }
+        end_daemon(ui, context)?;
     }
     let reports = setup::take_out(context, args.dry_run)?;
     for report in &reports {
@@ -88,7 +91,7 @@ fn take_all_out(
         tell_service(ui, context, outcome)?;
     }
     if !args.dry_run {
-        remove_pointers(ui, context)?;
+        clear_projects(ui, context)?;
     }
     if ui.is_json() {
         write_document(ui, &reports, service.as_ref(), args.dry_run)?;
@@ -103,14 +106,27 @@ fn take_all_out(
     Ok(true)
 }
 
-/// Takes the pointers to handoffs out of the projects' files of instructions.
-fn remove_pointers(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
+/// Ends the daemon: without it nothing that was taken out comes back. One that does not end says so itself.
+fn end_daemon(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
+    if daemon::stop(context).is_err() {
+        ui.warning("the daemon does not end; `carryover daemon logs` tells what it does")?;
+    }
+    Ok(())
+}
+
+/// Takes handoffs out of the projects, and the pointers to them out of the projects' files of instructions.
+fn clear_projects(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
     for RemovedPointers { project, result, .. } in standing_pointers::remove_all(context)? {
         let project = abbreviate_home(context, &project);
         match result {
             Ok(()) => ui.status(format_args!("the pointers in {project} are taken out"))?,
             Err(error) => ui.warning(format_args!("the pointers in {project} stay: {error}"))?,
         }
+    }
+    match published::withdraw_all(context) {
+        Ok(0) => {}
+        Ok(count) => ui.status(format_args!("{} taken back", format_count(count, "handoff is", "handoffs are")))?,
+        Err(error) => ui.warning(format_args!("handoffs could not be taken back: {error}"))?,
     }
     Ok(())
 }
@@ -129,6 +145,15 @@ fn confirm(ui: &mut Ui, globals: Globals, what: &str) -> Result<bool, CommandErr
 
 fn purge(ui: &mut Ui, context: &Context, globals: Globals) -> Result<(), CommandError> {
     let home = abbreviate_home(context, &context.home);
+    // Only what is in there knows how they are taken out.
+    let is_left = standing_pointers::remove_all(context)?.iter().any(|removed| removed.result.is_err());
+    if is_left || published::withdraw_all(context).is_err() {
+        return Err(CommandError::new(
+            ErrorKind::Io,
+            format!("{home} stays, for something of ours is still in projects"),
+        )
+        .with_hint("mend what is told above, then run it again"));
+    }
     let what = format!("{home} would be removed, with the ledger: sessions that agents have deleted are gone for good");
     if !confirm(ui, globals, &what)? {
         return Ok(ui.status(format_args!("{home} stays"))?);

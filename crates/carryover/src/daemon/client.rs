@@ -80,7 +80,7 @@ fn send_request(
 
 #[cfg(unix)]
 fn connect(context: &Context, at_most: Duration) -> io::Result<(Box<dyn Connection>, Option<String>)> {
-    let stream = std::os::unix::net::UnixStream::connect(place::socket_path(context))?;
+    let stream = std::os::unix::net::UnixStream::connect(place::find_socket(context)?)?;
     stream.set_read_timeout(Some(at_most))?;
     stream.set_write_timeout(Some(at_most))?;
     Ok((Box::new(stream), None))
@@ -125,7 +125,7 @@ fn parse_answer(bytes: &[u8]) -> Option<Answer> {
 }
 
 /// Waits until something holds of the daemon, and looks ever more seldom.
-pub(super) fn wait_until(at_most: Duration, holds: impl Fn() -> bool) -> bool {
+pub(super) fn wait_until(at_most: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     let mut pause = Duration::from_millis(5);
     while !holds() {

@@ -14,8 +14,8 @@ mod routes;
 mod run;
 mod status;
 
-pub(crate) use background::{Stopped, start_in_background, stop_running};
+pub(crate) use background::{Stopped, start, start_in_background, stop, stop_another_program, wait_for_answer};
 pub(crate) use log::last_lines;
 pub(crate) use routes::MAX_BODY_BYTES;
-pub(crate) use run::run_daemon;
+pub(crate) use run::{RunFor, run_daemon};
 pub(crate) use status::StatusDocument;

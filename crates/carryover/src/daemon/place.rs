@@ -3,9 +3,12 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use carryover_engine::context::Context;
 use carryover_engine::own::private;
+
+use super::client;
 
 /// Held by the daemon for as long as it lives; in it, its process id.
 const LOCK_NAME: &str = "daemon.lock";
@@ -14,6 +17,8 @@ const TOKEN_NAME: &str = "token";
 const LOG_NAME: &str = "daemon.log";
 /// A path that is longer cannot be a socket's on the systems that we know.
 const MAX_SOCKET_PATH_BYTES: usize = 100;
+/// Who has the lock for longer than this keeps it.
+const LOCK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// The lock of the daemon that runs; it is given back when the process ends, however it does.
 pub(super) struct DaemonLock {
@@ -21,10 +26,10 @@ pub(super) struct DaemonLock {
 }
 
 impl DaemonLock {
-    /// Takes the lock; `Err` with the process id of the daemon that has it.
+    /// Takes the lock; `Err` with the process id of the daemon that has it. Whoever asks if one runs has it for a moment.
     pub(super) fn acquire(context: &Context) -> io::Result<Result<Self, Option<u32>>> {
         let mut file = private::open_file(&context.home.join(LOCK_NAME))?;
-        if file.try_lock().is_err() {
+        if !client::wait_until(LOCK_PATIENCE, || file.try_lock().is_ok()) {
             return Ok(Err(read_process_id(&mut file)));
         }
         file.set_len(0)?;
@@ -40,10 +45,10 @@ fn read_process_id(file: &mut File) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-/// Whether a daemon runs on this home.
+/// Whether a daemon runs on this home. Two that ask are not in each other's way.
 pub(super) fn is_running(context: &Context) -> bool {
     let path = context.home.join(LOCK_NAME);
-    path.exists() && private::open_file(&path).is_ok_and(|file| file.try_lock().is_err())
+    path.exists() && private::open_file(&path).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
 /// The socket. Where the path of our folder is too long for one, it lies in the system's folder for such, by a name that
@@ -55,6 +60,25 @@ pub(super) fn socket_path(context: &Context) -> PathBuf {
     }
     let folder = context.env.path_var("XDG_RUNTIME_DIR").unwrap_or_else(std::env::temp_dir);
     folder.join(format!("carryover-{}", private::path_digest(&context.home))).join(SOCKET_NAME)
+}
+
+/// The socket, in a folder that nobody else can have put it into. Our own folder is looked at before every command; the
+/// system's is shared, so ours in it must belong to us and be closed.
+#[cfg(unix)]
+pub(super) fn find_socket(context: &Context) -> io::Result<PathBuf> {
+    use std::os::unix::fs::MetadataExt;
+    let path = socket_path(context);
+    let folder = path.parent().unwrap_or(&path);
+    if folder == context.home {
+        return Ok(path);
+    }
+    let metadata = fs_err::symlink_metadata(folder)?;
+    let is_ours = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
+    if is_ours && metadata.mode() & 0o777 == 0o700 {
+        return Ok(path);
+    }
+    let message = format!("{} must be a folder that is yours and closed to others", folder.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }
 
 pub(super) fn log_path(context: &Context) -> PathBuf {

@@ -60,26 +60,47 @@ impl Shared {
     }
 }
 
-/// Runs until it is asked to end.
-pub(crate) fn run_daemon(context: &Context, is_shown: bool) -> Result<(), CommandError> {
-    let _lock = take_lock(context)?;
+/// Who has started the daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunFor {
+    /// Somebody who looks on in a terminal.
+    Person,
+    /// A service manager, which starts again what fails.
+    Service,
+    /// A command of ours, which does not look on.
+    Background,
+}
+
+/// Runs until it is asked to end. What goes wrong is in the log, too: mostly nobody sees the error.
+pub(crate) fn run_daemon(context: &Context, run_for: RunFor) -> Result<(), CommandError> {
+    let open_log = || Log::open(context, Box::new(process_env::make_clock(context)), run_for != RunFor::Background);
+    let lock = DaemonLock::acquire(context).inspect_err(|error| {
+        if let Ok(log) = open_log() {
+            log.write_line(&error.to_string());
+        }
+    })?;
+    // The log of a daemon that runs is left to that one.
+    let _lock = match lock {
+        Ok(lock) => lock,
+        Err(_) if run_for == RunFor::Service => return Ok(()),
+        Err(process) => return Err(already_running(context, process)),
+    };
+    let log = Arc::new(open_log()?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(run_locked(context, is_shown))
+    let ran = runtime.block_on(run_locked(context, Arc::clone(&log)));
+    ran.inspect_err(|error| log.write_line(&error.to_line()))
 }
 
-fn take_lock(context: &Context) -> Result<DaemonLock, CommandError> {
-    DaemonLock::acquire(context)?.map_err(|process| {
-        let process = process.map_or_else(String::new, |id| format!(" (process {id})"));
-        CommandError::new(ErrorKind::Io, format!("a daemon is already at work on {}{process}", context.home.display()))
-            .with_hint("`carryover daemon restart` puts a new one in its place")
-    })
+fn already_running(context: &Context, process: Option<u32>) -> CommandError {
+    let process = process.map_or_else(String::new, |id| format!(" (process {id})"));
+    CommandError::new(ErrorKind::Io, format!("a daemon is already at work on {}{process}", context.home.display()))
+        .with_hint("`carryover daemon restart` puts a new one in its place")
 }
 
-async fn run_locked(context: &Context, is_shown: bool) -> Result<(), CommandError> {
+async fn run_locked(context: &Context, log: Arc<Log>) -> Result<(), CommandError> {
     let token = place::read_or_make_token(context, process_env::random_token)?;
     let socket = bind_socket(context)?;
     let (port, port_trouble) = bind_port(context).await;
-    let log = Arc::new(Log::open(context, Box::new(process_env::make_clock(context)), is_shown)?);
     let make_context = process_env::make_contexts(context);
     let capture = Capture::start(CaptureOptions {
         make_context: Arc::clone(&make_context),
@@ -148,13 +169,17 @@ fn bind_socket(context: &Context) -> Result<Option<tokio::net::UnixListener>, Co
     if let Some(folder) = path.parent() {
         carryover_engine::own::private::create_folder(folder)?;
     }
+    let path = place::find_socket(context)?;
     // The lock is ours, so whoever made it is gone.
     if path.exists() {
         fs_err::remove_file(&path)?;
     }
-    let listener = std::os::unix::net::UnixListener::bind(&path)
-        .map_err(|error| CommandError::new(ErrorKind::Io, error).with_details([format!("{}", path.display())]))?;
-    fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    // It is closed to others from its first moment on; nothing else runs yet that makes files.
+    let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+    let bound = std::os::unix::net::UnixListener::bind(&path);
+    rustix::process::umask(mask);
+    let listener =
+        bound.map_err(|error| CommandError::new(ErrorKind::Io, error).with_details([format!("{}", path.display())]))?;
     listener.set_nonblocking(true)?;
     Ok(Some(tokio::net::UnixListener::from_std(listener)?))
 }

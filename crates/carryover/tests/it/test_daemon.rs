@@ -1,5 +1,6 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -84,6 +85,8 @@ fn a_second_daemon_says_so_and_ends() {
     let second = env.run(&["daemon", "run"]);
     assert_eq!(second.code, Some(3));
     assert!(second.stderr.contains("a daemon is already at work on [HOME]/.carryover (process "), "{second}");
+    // A service manager would start it again and again.
+    let _ = env.run(&["daemon", "run", "--service"]).success();
     daemon.signal("-TERM");
 }
 
@@ -97,6 +100,62 @@ fn it_starts_in_the_background_answers_and_stops() {
     assert!(env.run(&["daemon", "logs", "-n", "1000"]).success().stdout.contains("started, process"));
     assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "the daemon has ended\n");
     assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "no daemon runs\n");
+}
+
+#[test]
+fn one_that_cannot_start_is_told_at_once_and_says_why_in_its_log() {
+    let env = env(0);
+    fs_err::create_dir_all(env.home().join(".carryover/daemon.sock")).unwrap();
+    insta::assert_snapshot!(env.run(&["daemon", "start"]), @"
+    exit code 3
+    --- stderr
+    error: the daemon ended at once
+    hint: `carryover daemon logs` tells what it said
+    ");
+    let log = env.run(&["daemon", "logs"]).success().stdout;
+    assert!(log.contains("daemon.sock"), "{log}");
+}
+
+#[test]
+fn a_socket_in_a_shared_folder_is_used_only_where_nobody_else_can_have_put_it() {
+    let env = TestEnv::with_sessions();
+    let (home, runtime) = (env.home().join("l".repeat(100)), env.home().join("run"));
+    fs_err::create_dir_all(&runtime).unwrap();
+    let env = env.var("CARRYOVER_HOME", home.to_str().unwrap()).var("XDG_RUNTIME_DIR", runtime.to_str().unwrap());
+    let _ = env.run(&["config", "set", "daemon.port", "0"]).success();
+    let _ = env.run(&["daemon", "start"]).success();
+    let folder = fs_err::read_dir(&runtime).unwrap().next().unwrap().unwrap().path();
+    let open_folder = |mode| fs_err::set_permissions(&folder, PermissionsExt::from_mode(mode)).unwrap();
+    open_folder(0o755);
+    let refused = env.run(&["daemon", "stop"]);
+    assert!(refused.code == Some(3) && refused.stderr.contains("must be a folder that is yours"), "{refused}");
+    open_folder(0o700);
+    assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "the daemon has ended\n");
+    open_folder(0o755);
+    let refused = env.run(&["daemon", "run"]);
+    assert!(refused.code == Some(3) && refused.stderr.contains("must be a folder that is yours"), "{refused}");
+}
+
+#[test]
+fn without_an_installation_its_pointers_and_handoffs_are_taken_back_all_the_same() {
+    let env = env(0);
+    let daemon = start_daemon(&env);
+    ask(&env, "Now divide by the fortieth prime");
+    wait_for_handoff(&env, &daemon, "> Now divide by the fortieth prime");
+    daemon.until("the ledger is up to date");
+    daemon.signal("-TERM");
+    // Pointers that cannot be taken out keep our folder, which knows of them.
+    let pointers = env.project().join("AGENTS.md");
+    let text = fs_err::read(&pointers).unwrap();
+    fs_err::remove_file(&pointers).unwrap();
+    fs_err::create_dir(&pointers).unwrap();
+    let refused = env.run(&["uninstall", "--purge", "--yes"]);
+    assert!(refused.code == Some(3) && refused.stderr.contains("the pointers in ~/calc stay"), "{refused}");
+    assert!(env.home().join(".carryover").exists());
+    fs_err::remove_dir(&pointers).unwrap();
+    fs_err::write(&pointers, text).unwrap();
+    let _ = env.run(&["uninstall", "--purge", "--yes"]).success();
+    assert!(!pointers.exists() && handoff(&env).is_empty() && !env.home().join(".carryover").exists());
 }
 
 #[test]

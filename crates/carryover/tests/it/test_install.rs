@@ -258,3 +258,62 @@ fn everything_of_ours_goes_when_that_is_asked_for() {
     ");
     assert!(moved.project().exists());
 }
+
+/// The daemon as `status` tells of it.
+fn query_daemon(env: &TestEnv) -> serde_json::Value {
+    let status = env.run(&["status", "--json"]).success().stdout;
+    serde_json::from_str::<serde_json::Value>(&status).unwrap()["daemon"].clone()
+}
+
+#[test]
+fn a_registered_daemon_is_started_and_stopped_by_its_manager() {
+    let env = env_with_client("2.1.325");
+    env.set_daemon_port(0);
+    env.write("run/bus", "");
+    let program = env!("CARGO_BIN_EXE_carryover");
+    let manager = r#"#!/bin/sh
+echo "$2" >>"$HOME/asked"
+case $2 in
+start | restart)
+    if [ ! -e "$HOME/active" ]; then
+        >"$HOME/active"
+        "{program}" daemon run --service >/dev/null 2>&1 &
+    fi
+    ;;
+stop) rm "$HOME/active" ;;
+esac
+"#;
+    let manager = manager.replace("{program}", program);
+    write_program(&env, "bin/systemctl", &manager);
+    let runtime = env.home().join("run").display().to_string();
+    let env = env.var("XDG_RUNTIME_DIR", &runtime);
+    let _ = env.run(&["install", "--yes"]).success();
+    let process = |env: &TestEnv| query_daemon(env)["process_id"].clone();
+    let first = process(&env);
+    let _ = env.run(&["refresh", "--yes"]).success();
+    assert_eq!(process(&env), first);
+    assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "the daemon has ended\n");
+    assert_eq!(env.run(&["daemon", "start"]).success().stderr, "the daemon runs\n");
+    let _ = env.run(&["uninstall", "--yes"]).success();
+    assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "no daemon runs\n");
+    let asked = read(&env, "asked").replace('\n', " ");
+    assert_eq!(asked, "daemon-reload enable restart enable start stop start disable daemon-reload ");
+}
+
+#[test]
+fn a_daemon_from_before_an_upgrade_gives_way_to_the_new_one() {
+    let env = env_with_client("2.1.325");
+    env.set_daemon_port(0);
+    let old = env.home().join("old-carryover");
+    fs_err::copy(env!("CARGO_BIN_EXE_carryover"), &old).unwrap();
+    let mut command = std::process::Command::new(&old);
+    let like = env.command(&["daemon", "start"]);
+    command.args(like.get_args()).current_dir(env.project()).env_clear();
+    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    assert!(command.status().unwrap().success());
+    let program = |env: &TestEnv| query_daemon(env)["program"].clone();
+    assert_eq!(program(&env), "[HOME]/old-carryover");
+    let _ = env.run(&["install", "--yes"]).success();
+    assert_eq!(program(&env), env!("CARGO_BIN_EXE_carryover"));
+    assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "the daemon has ended\n");
+}

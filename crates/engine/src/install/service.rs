@@ -2,9 +2,10 @@
 //!
 //! Only the user's own service manager is spoken to, and only where it runs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::Os;
+use carryover_agents::{HookPlace, Os, PathBase, all_facts};
 
 use super::error::InstallError;
 use super::managed_file::FileChange;
@@ -82,7 +83,7 @@ pub fn register(
         Ok(()) if is_new => Ok(ServiceOutcome::Registered(path)),
         Ok(()) => Ok(ServiceOutcome::Unchanged(path)),
         Err(reason) => {
-            remove_file(context, &mut record)?;
+            take_back(context, &mut record, manager, runner)?;
             Ok(ServiceOutcome::Failed { manager, reason })
         }
     }
@@ -92,22 +93,55 @@ pub fn register(
 pub fn unregister(context: &Context, runner: &mut dyn ProgramRunner) -> Result<Option<ServiceOutcome>, InstallError> {
     let mut record = InstallRecord::load(&context.home)?.unwrap_or_default();
     let Some(file) = record.find_file(SERVICE, FileKind::OwnFile).cloned() else { return Ok(None) };
-    // One that does not run, or is not known any more, cannot be stopped, and need not be.
-    let manager = find_manager(context);
-    match manager {
-        Some(ServiceManager::Systemd) => {
-            runner.run("systemctl", &["--user", "disable", "--now", UNIT]).ok();
-        }
-        Some(ServiceManager::Launchd) => {
-            runner.run("launchctl", &["bootout", &launchd_target(context)]).ok();
-        }
-        None => {}
-    }
-    remove_file(context, &mut record)?;
-    if manager == Some(ServiceManager::Systemd) {
-        runner.run("systemctl", &["--user", "daemon-reload"]).ok();
+    match find_manager(context) {
+        Some(manager) => take_back(context, &mut record, manager, runner)?,
+        None => remove_file(context, &mut record)?,
     }
     Ok(Some(ServiceOutcome::Removed(file.path)))
+}
+
+/// What a registered service can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServiceAction {
+    Start,
+    Stop,
+}
+
+/// Has the manager start or end the daemon, so that it knows what is wanted; whether it did. Where the daemon is not
+/// registered, or nobody looks after services here, it did not.
+pub fn control(context: &Context, action: ServiceAction, runner: &mut dyn ProgramRunner) -> bool {
+    let Ok(Some(record)) = InstallRecord::load(&context.home) else { return false };
+    let Some(file) = record.find_file(SERVICE, FileKind::OwnFile) else { return false };
+    let Some(manager) = find_manager(context) else { return false };
+    let done = match (manager, action) {
+        (ServiceManager::Systemd, ServiceAction::Start) => runner.run("systemctl", &["--user", "start", UNIT]),
+        (ServiceManager::Systemd, ServiceAction::Stop) => runner.run("systemctl", &["--user", "stop", UNIT]),
+        (ServiceManager::Launchd, ServiceAction::Start) => start_with_launchd(context, runner, &file.path, false),
+        // It ends well, so it is not started again, and stays loaded.
+        (ServiceManager::Launchd, ServiceAction::Stop) => {
+            runner.run("launchctl", &["kill", "SIGTERM", &launchd_target(context)])
+        }
+    };
+    done.is_ok()
+}
+
+/// Ends the service and takes its file away. One that does not run, or is not known any more, cannot be stopped, and need
+/// not be.
+fn take_back(
+    context: &Context,
+    record: &mut InstallRecord,
+    manager: ServiceManager,
+    runner: &mut dyn ProgramRunner,
+) -> Result<(), InstallError> {
+    match manager {
+        ServiceManager::Systemd => runner.run("systemctl", &["--user", "disable", "--now", UNIT]).ok(),
+        ServiceManager::Launchd => runner.run("launchctl", &["bootout", &launchd_target(context)]).ok(),
+    };
+    remove_file(context, record)?;
+    if manager == ServiceManager::Systemd {
+        runner.run("systemctl", &["--user", "daemon-reload"]).ok();
+    }
+    Ok(())
 }
 
 fn remove_file(context: &Context, record: &mut InstallRecord) -> Result<(), InstallError> {
@@ -147,6 +181,8 @@ fn start_with_launchd(
 ) -> Result<(), String> {
     let target = launchd_target(context);
     if !is_new && runner.run("launchctl", &["print", &target]).is_ok() {
+        // One that runs already may be said to be in the way of itself; whether it runs is seen when it is asked.
+        runner.run("launchctl", &["kickstart", &target]).ok();
         return Ok(());
     }
     // One that is loaded under that name is the old one.
@@ -204,36 +240,54 @@ fn plist_path(context: &Context) -> PathBuf {
     context.env.home.join("Library/LaunchAgents").join(format!("{LABEL}.plist"))
 }
 
+/// The variables that lead to stores and files of hooks, with their values: a service gets none of those that the user's
+/// shell sets.
+fn leading_variables(context: &Context) -> BTreeMap<&'static str, String> {
+    let stores = all_facts().flat_map(|facts| facts.stores);
+    let hooks = all_facts().filter_map(|facts| facts.hooks).flat_map(|hooks| match hooks.place {
+        HookPlace::Entries { file, .. } | HookPlace::OwnFile { file, .. } => file,
+    });
+    let variable = |base| if let PathBase::Variable(name) = base { Some(name) } else { None };
+    let names = stores.chain(hooks).filter_map(|rule| variable(rule.base));
+    let mut found: BTreeMap<&'static str, String> =
+        names.filter_map(|name| Some((name, context.env.var(name)?.to_owned()))).collect();
+    if context.env.var("CARRYOVER_HOME").is_some() {
+        found.insert("CARRYOVER_HOME", context.home.display().to_string());
+    }
+    found
+}
+
 fn render_unit(context: &Context, program: &Path) -> String {
     let program = quote_unit_word(&program.display().to_string());
-    let moved = context.env.var("CARRYOVER_HOME").map(|_| context.home.display().to_string());
-    let environment = moved.map(|home| format!("Environment={}\n", quote_unit_word(&format!("CARRYOVER_HOME={home}"))));
+    // Memory that a thread gave back is of use to the others.
+    let variables = leading_variables(context).into_iter().chain([("MALLOC_ARENA_MAX", "1".to_owned())]);
+    let line = |(name, value)| format!("Environment={}\n", quote_unit_word(&format!("{name}={value}")));
+    let environment = variables.map(line).collect::<Vec<_>>().concat();
     format!(
         "{UNIT_MARK}\n\
          [Unit]\n\
          Description=carryover: the next coding agent starts informed\n\
          \n\
          [Service]\n\
-         ExecStart={program} daemon run\n\
-         {}Restart=on-failure\n\
+         ExecStart={program} daemon run --service\n\
+         {environment}Restart=on-failure\n\
          RestartSec=2\n\
          \n\
          [Install]\n\
-         WantedBy=default.target\n",
-        environment.unwrap_or_default()
+         WantedBy=default.target\n"
     )
 }
 
 /// A word in quotation marks, in which systemd reads nothing but the word.
 fn quote_unit_word(word: &str) -> String {
-    let word = word.replace('\\', r"\\").replace('"', r#"\""#).replace('%', "%%");
+    let word = word.replace('\\', r"\\").replace('"', r#"\""#).replace('%', "%%").replace('\n', r"\n");
     format!("\"{word}\"")
 }
 
 fn render_plist(context: &Context, program: &Path) -> String {
     let program = escape_xml(&program.display().to_string());
-    let moved = context.env.var("CARRYOVER_HOME").map(|_| escape_xml(&context.home.display().to_string()));
-    let variables = moved.map_or_else(String::new, |home| format!("<key>CARRYOVER_HOME</key><string>{home}</string>"));
+    let pair = |(name, value): (&str, String)| format!("<key>{name}</key><string>{}</string>", escape_xml(&value));
+    let variables = leading_variables(context).into_iter().map(pair).collect::<Vec<_>>().concat();
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 {PLIST_MARK}
@@ -247,6 +301,7 @@ fn render_plist(context: &Context, program: &Path) -> String {
     <string>{program}</string>
     <string>daemon</string>
     <string>run</string>
+    <string>--service</string>
   </array>
   <key>EnvironmentVariables</key>
   <dict>{variables}</dict>

@@ -39,14 +39,18 @@ fn the_unit_restarts_the_daemon_and_begins_with_the_login() {
     let mut world = World::new();
     world.context.env.vars.insert("CARRYOVER_HOME".to_owned(), "/data/$x".to_owned());
     world.context.home = "/data/$x".into();
+    world.context.env.vars.insert("CODEX_HOME".to_owned(), "/d/50% \"x\"\n[y]".to_owned());
+    world.context.env.vars.insert("OTHER_HOME".to_owned(), "/elsewhere".to_owned());
     insta::assert_snapshot!(render_unit(&world.context, PROGRAM.as_ref()), @r#"
     # Written by `carryover install`; `carryover uninstall` removes it.
     [Unit]
     Description=carryover: the next coding agent starts informed
 
     [Service]
-    ExecStart="/opt/my tools/100%%/carryover" daemon run
+    ExecStart="/opt/my tools/100%%/carryover" daemon run --service
     Environment="CARRYOVER_HOME=/data/$x"
+    Environment="CODEX_HOME=/d/50%% \"x\"\n[y]"
+    Environment="MALLOC_ARENA_MAX=1"
     Restart=on-failure
     RestartSec=2
 
@@ -60,6 +64,7 @@ fn launchd_is_told_the_same() {
     let mut world = World::new();
     world.context.env.vars.insert("CARRYOVER_HOME".to_owned(), "/data/<x>".to_owned());
     world.context.home = "/data/<x>".into();
+    world.context.env.vars.insert("CODEX_HOME".to_owned(), "/d/a & b".to_owned());
     insta::assert_snapshot!(render_plist(&world.context, PROGRAM.as_ref()), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
     <!-- Written by `carryover install`; `carryover uninstall` removes it. -->
@@ -73,9 +78,10 @@ fn launchd_is_told_the_same() {
         <string>/opt/my tools/100%/carryover</string>
         <string>daemon</string>
         <string>run</string>
+        <string>--service</string>
       </array>
       <key>EnvironmentVariables</key>
-      <dict><key>CARRYOVER_HOME</key><string>/data/&lt;x&gt;</string></dict>
+      <dict><key>CARRYOVER_HOME</key><string>/data/&lt;x&gt;</string><key>CODEX_HOME</key><string>/d/a &amp; b</string></dict>
       <key>RunAtLoad</key>
       <true/>
       <key>KeepAlive</key>
@@ -148,10 +154,14 @@ fn a_unit_of_somebody_else_is_not_overwritten() {
 fn a_manager_that_refuses_leaves_no_file_behind() {
     let world = managed_world();
     let before = world.read_tree();
-    let mut runner = Listener { failing: Some("enable"), ..Listener::default() };
-    let outcome = register(&world.context, PROGRAM.as_ref(), &mut runner).unwrap();
-    assert!(matches!(outcome, ServiceOutcome::Failed { manager: ServiceManager::Systemd, .. }));
-    assert_eq!(world.read_tree(), before);
+    for failing in ["enable", "restart"] {
+        let mut runner = Listener { failing: Some(failing), ..Listener::default() };
+        let outcome = register(&world.context, PROGRAM.as_ref(), &mut runner).unwrap();
+        assert!(matches!(outcome, ServiceOutcome::Failed { manager: ServiceManager::Systemd, .. }));
+        assert_eq!(world.read_tree(), before);
+        let last = &runner.lines[runner.lines.len() - 2..];
+        assert_eq!(last, ["systemctl --user disable --now carryover.service", "systemctl --user daemon-reload"]);
+    }
 }
 
 #[test]
@@ -162,4 +172,17 @@ fn without_a_manager_the_way_to_start_it_is_told() {
     let ServiceOutcome::Unavailable { line, file } = outcome else { panic!("{outcome:?}") };
     assert_eq!((line.as_str(), file), ("'/opt/my tools/100%/carryover' daemon start", "~/.profile"));
     assert!(runner.lines.is_empty());
+}
+
+#[test]
+fn only_a_registered_service_is_started_and_stopped_by_its_manager() {
+    let mut world = managed_world();
+    let mut runner = Listener::default();
+    assert!(!control(&world.context, ServiceAction::Stop, &mut runner));
+    register(&world.context, PROGRAM.as_ref(), &mut Listener::default()).unwrap();
+    assert!(control(&world.context, ServiceAction::Stop, &mut runner));
+    assert!(control(&world.context, ServiceAction::Start, &mut runner));
+    assert_eq!(runner.lines, ["systemctl --user stop carryover.service", "systemctl --user start carryover.service"]);
+    world.context.env.vars.remove("XDG_RUNTIME_DIR");
+    assert!(!control(&world.context, ServiceAction::Start, &mut runner), "the manager cannot be reached");
 }
