@@ -1,9 +1,9 @@
 //! What the daemon tells of itself.
 
-use carryover_engine::capture::{Counts, Trouble};
+use carryover_engine::capture::Trouble;
 use serde::{Deserialize, Serialize};
 
-const SCHEMA: &str = "carryover.daemon/1";
+pub(super) const SCHEMA: &str = "carryover.daemon/1";
 
 /// The answer to `GET /status`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,29 +28,22 @@ pub(crate) struct StatusDocument {
     pub(crate) last_kept_at: Option<String>,
     pub(crate) ledger_sessions: u64,
     pub(crate) ledger_bytes: u64,
-    pub(crate) troubles: Vec<Trouble>,
+    pub(crate) troubles: Vec<TroubleRow>,
 }
 
-impl StatusDocument {
-    /// The document of a daemon that has just started, with its counts.
-    pub(super) fn new(counts: Counts) -> Self {
-        Self {
-            schema: SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            process_id: std::process::id(),
-            started_at: String::new(),
-            port: None,
-            port_trouble: None,
-            watching: Vec::new(),
-            handoffs_waiting: 0,
-            changes_waiting: 0,
-            events: counts.events,
-            handoffs: counts.handoffs,
-            last_handoff_at: counts.last_handoff_at.map(|at| at.to_string()),
-            last_kept_at: counts.last_kept_at.map(|at| at.to_string()),
-            ledger_sessions: counts.ledger_sessions,
-            ledger_bytes: counts.ledger_bytes,
-            troubles: counts.troubles.into(),
-        }
+/// Something that went wrong within the last hour, and has not gone well since.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TroubleRow {
+    pub(crate) about: String,
+    pub(crate) message: String,
+    pub(crate) times: u64,
+    /// When it was last met.
+    pub(crate) at: String,
+}
+
+impl From<Trouble> for TroubleRow {
+    fn from(trouble: Trouble) -> Self {
+        let Trouble { about, message, times, at, .. } = trouble;
+        Self { about, message, times, at: at.to_string() }
     }
 }
