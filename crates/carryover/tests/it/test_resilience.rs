@@ -9,7 +9,7 @@ use carryover_testkit::agents::LABS;
 use serde_json::{Value, json};
 
 use crate::running::{PATIENCE, Running};
-use crate::support::TestEnv;
+use crate::support::{TestEnv, append_record};
 use crate::test_daemon::{ask, handoff, start_daemon, wait_for_handoff};
 use crate::test_hook::{call, given};
 
@@ -258,4 +258,22 @@ fn of_many_sessions_that_are_written_to_at_once_all_are_kept_and_the_newest_stan
     }
     daemon.signal("-TERM");
     assert!(handoff(&env).contains("Number 77."), "{}", handoff(&env));
+}
+
+#[test]
+fn what_was_said_long_before_the_daemon_started_is_published_where_a_handoff_stands() {
+    let env = env("");
+    let daemon = start_daemon(&env);
+    ask(&env, "The first word");
+    wait_for_handoff(&env, &daemon, "The first word");
+    daemon.signal("-TERM");
+    let record = json!({ "type": "user", "uuid": "later", "parentUuid": "The first word", "isSidechain": false,
+        "message": { "role": "user", "content": "Said to nobody" }, "timestamp": "2026-11-15T10:30:00.000Z",
+        "sessionId": SESSION, "cwd": env.project(), "version": "2.1.325" });
+    append_record(&env, &record);
+    append_record(&env, &json!({ "type": "last-prompt", "lastPrompt": "", "leafUuid": "later", "sessionId": SESSION }));
+    let env = env.var("CARRYOVER_NOW", "2026-11-15T12:00:00Z");
+    let daemon = start_daemon(&env);
+    wait_for_handoff(&env, &daemon, "Said to nobody");
+    daemon.signal("-TERM");
 }
