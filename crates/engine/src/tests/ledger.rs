@@ -477,3 +477,15 @@ fn conversations_of_sub_agents_in_a_database_are_kept_with_their_session() {
     let restored = restore(&mut world, &kept, None).unwrap();
     assert!(restored.warnings.iter().any(|warning| warning.starts_with("3 conversations")), "{:?}", restored.warnings);
 }
+
+#[test]
+fn what_is_broken_off_is_taken_up_where_it_was() {
+    let mut world = World::new();
+    world.write_sample();
+    world.context.cwd = world.path("home");
+    let mut ledger = open_ledger(&world);
+    let report = ledger.update_among(BOTH, &world.context, &mut |_| ControlFlow::Break(())).unwrap();
+    assert_eq!((report.changed, ledger.n_sessions().unwrap()), (0, 0));
+    drop(ledger);
+    assert_eq!(update(&world, BOTH).changed, 1);
+}
