@@ -1,5 +1,6 @@
 //! Opening the ledger for a command, up to date, with what its user should know about that.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use carryover_core::redact::redact_title;
@@ -90,6 +91,7 @@ fn run_update(ui: &mut Ui, context: &Context, ledger: &mut Ledger) -> Result<Syn
             // Words that cannot be shown are no reason to stop.
             ui.status(format_args!("bringing the ledger up to date: {done} of {total} sessions")).ok();
         }
+        ControlFlow::Continue(())
     })
 }
 

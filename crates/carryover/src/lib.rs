@@ -61,10 +61,10 @@ pub fn main() -> ExitCode {
         without_panic(|| Ok(Ui::answer_shell(&completion::answer(request)?)?)).ok();
         return ExitCode::SUCCESS;
     }
-    if let Some((agent, event)) = commands::hook_words(&std::env::args_os().collect::<Vec<_>>()) {
+    if let Some(words) = commands::hook_words(&std::env::args_os().collect::<Vec<_>>()) {
         // An agent waits for it: whatever goes wrong is not its matter.
         without_panic(|| {
-            commands::answer_hook(&agent, &event);
+            commands::answer_words(words);
             Ok(())
         })
         .ok();

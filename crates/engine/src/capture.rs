@@ -11,11 +11,13 @@ mod spool;
 mod tally;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{FoundSession, HookEvent, HookKind, Os};
+use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
@@ -27,13 +29,15 @@ use due_queue::DueQueue;
 use keeper::{Keeper, KeeperJob};
 use publisher::{Publisher, PublisherJob};
 
-pub use spool::{spool_event, take_spooled};
+pub use spool::spool_event;
 pub use tally::{Counts, Tally, Trouble};
 
 /// How long a change is left alone before it is kept: nobody waits for the ledger.
 const KEEPING_DELAY: Duration = Duration::from_secs(1);
 /// How long files that vanish are waited for to be all of them.
 const SWEEP_DELAY: Duration = Duration::from_secs(2);
+/// So many events wait at most while the ledger cannot be written; of more, the oldest go.
+const MAX_WAITING_EVENTS: usize = 10_000;
 
 /// Makes the surroundings of one piece of work: the time and the settings of that moment.
 pub type MakeContext = Arc<dyn Fn() -> Context + Send + Sync>;
@@ -80,6 +84,8 @@ struct Desk {
     publishing: DueQueue<String, PublisherJob>,
     keeping: DueQueue<String, KeeperJob>,
     tally: Tally,
+    /// The next number by which work is named.
+    next_number: AtomicU64,
 }
 
 /// Tells a running capture what happened.
@@ -91,8 +97,13 @@ pub struct CaptureHandle {
 impl Capture {
     /// Starts the two lines of work, and brings the ledger up to date.
     pub fn start(options: CaptureOptions) -> Result<Self, std::io::Error> {
-        let desk =
-            Arc::new(Desk { options, publishing: DueQueue::new(), keeping: DueQueue::new(), tally: Tally::default() });
+        let desk = Arc::new(Desk {
+            options,
+            publishing: DueQueue::new(),
+            keeping: DueQueue::new(),
+            tally: Tally::default(),
+            next_number: AtomicU64::new(0),
+        });
         desk.keeping.add(keeper::SWEEP.to_owned(), KeeperJob::Sweep, Instant::now());
         let spawn = |name: &str, work: fn(&Arc<Desk>)| {
             let desk = Arc::clone(&desk);
@@ -118,6 +129,7 @@ impl Drop for Capture {
             // A panic in it has been counted where it happened.
             thread.join().ok();
         }
+        self.desk.spool_waiting();
     }
 }
 
@@ -144,20 +156,21 @@ impl CaptureHandle {
 
     /// Takes an event of a hook. At the end of something its session is published at once.
     pub fn note_event(&self, event: HookEvent) {
-        let now = Instant::now();
-        let number = self.desk.tally.count_event();
-        self.desk.keeping.add(
-            format!("event {number}"),
-            KeeperJob::Event(Box::new(event.clone())),
-            now + KEEPING_DELAY,
-        );
-        let is_end = matches!(
-            event.kind,
-            HookKind::SessionEnd | HookKind::BeforeCompaction | HookKind::TurnFailure | HookKind::TurnEnd
-        );
-        if is_end {
-            self.desk.publishing.add(format!("event {number}"), PublisherJob::Event(Box::new(event)), now);
-        }
+        let context = (self.desk.options.make_context)();
+        self.desk.take_spooled_events(&context);
+        self.desk.note_event(event, context.env.now);
+    }
+
+    /// Asks the work to end, for who cannot wait until it has; what was told and is not kept yet is there for the next one.
+    pub fn end_soon(&self) {
+        self.desk.publishing.stop();
+        self.desk.keeping.stop();
+        self.desk.spool_waiting();
+    }
+
+    /// Remembers a trouble, and tells it the first time.
+    pub fn note_trouble(&self, about: &str, message: &str) {
+        self.desk.report_trouble(about, message);
     }
 
     /// Sees to it that a project's handoff is of its newest session, for an agent that starts there; waits so long at
@@ -168,8 +181,8 @@ impl CaptureHandle {
             return true;
         };
         let (done, wait) = mpsc::channel();
-        let job = PublisherJob::Prepare { project: project.clone(), starting: event.session.clone(), done };
-        self.desk.publishing.add(format!("prepare {}", project.display()), job, Instant::now());
+        let job = PublisherJob::Prepare { project, starting: event.session.clone(), done };
+        self.desk.publishing.add(format!("prepare {}", self.desk.take_number()), job, Instant::now());
         wait.recv_timeout(at_most).is_ok()
     }
 
@@ -201,12 +214,55 @@ fn session_project(home: &Path, session: &ListedSession) -> Option<PathBuf> {
 
 impl Desk {
     fn report(&self, note: CaptureNote) {
+        if let CaptureNote::Published { agent, .. } = &note {
+            self.tally.clear_about(agent);
+        }
         (self.options.report)(note);
+    }
+
+    /// A number of which names are made that stand in the order in which they were given.
+    fn take_number(&self) -> String {
+        format!("{:015}", self.next_number.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn note_event(&self, event: HookEvent, at: Timestamp) {
+        let now = Instant::now();
+        self.tally.count_event();
+        let key = format!("event {}", self.take_number());
+        let is_end = matches!(
+            event.kind,
+            HookKind::SessionEnd | HookKind::BeforeCompaction | HookKind::TurnFailure | HookKind::TurnEnd
+        );
+        let kept = KeeperJob::Event { event: Box::new(event.clone()), at };
+        self.keeping.add(key.clone(), kept, now + KEEPING_DELAY);
+        self.keeping.limit_where(MAX_WAITING_EVENTS, |_, job| matches!(job, KeeperJob::Event { .. }));
+        if is_end {
+            self.publishing.add(key, PublisherJob::Event(Box::new(event)), now);
+        }
+    }
+
+    /// Takes the events that found nobody.
+    fn take_spooled_events(&self, context: &Context) {
+        for (event, at) in spool::take_spooled(context) {
+            self.note_event(event, at);
+        }
+    }
+
+    /// Leaves the events that are not kept yet for the next daemon.
+    fn spool_waiting(&self) {
+        let context = (self.options.make_context)();
+        for (_, job) in self.keeping.take_where(|_, job| matches!(job, KeeperJob::Event { .. })) {
+            if let KeeperJob::Event { event, at } = job {
+                // Where it cannot be kept, the stores still tell all of it.
+                spool_event(&context, &event, at).ok();
+            }
+        }
     }
 
     /// Counts a trouble, and tells it the first time.
     fn report_trouble(&self, about: &str, message: &str) {
-        if self.tally.note_trouble(about, message) {
+        let now = (self.options.make_context)().env.now;
+        if self.tally.note_trouble(about, message, now) {
             self.report(CaptureNote::Trouble { about: about.to_owned(), message: message.to_owned() });
         }
     }
@@ -233,5 +289,7 @@ fn error_words(error: &dyn std::error::Error) -> String {
 
 /// Whether the ledger is merely in use by somebody else.
 fn is_busy(error: &LedgerError) -> bool {
+    let code = if let LedgerError::Database(error) = error { error.sqlite_error_code() } else { None };
     matches!(error, LedgerError::Busy { .. })
+        || matches!(code, Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
 }

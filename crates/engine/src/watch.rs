@@ -84,6 +84,11 @@ pub type Report<'r> = dyn FnMut(Event) -> ControlFlow<()> + 'r;
 /// Tells the time.
 pub type Clock = dyn Fn() -> Timestamp;
 
+/// Something of ours went wrong while a store was looked at.
+#[derive(Debug, thiserror::Error)]
+#[error("a bug of carryover's")]
+struct WatchPanic;
+
 /// The one who watches.
 pub struct Watcher<'c> {
     context: Context,
@@ -140,7 +145,7 @@ impl<'c> Watcher<'c> {
             let now = Instant::now();
             if around <= now {
                 around = now + self.options.interval;
-                if self.run_interval(report).is_break() || self.queue.is_stopped() {
+                if self.run_guarded(None, report, Self::run_interval).is_break() || self.queue.is_stopped() {
                     break;
                 }
             }
@@ -151,11 +156,29 @@ impl<'c> Watcher<'c> {
             }
             self.queue_changes(changes);
             let due = self.pending.take_due(Instant::now());
-            if due.into_iter().try_for_each(|(store, file)| self.check_file(store, &file, report)).is_break() {
+            let looked = due.into_iter().try_for_each(|(store, file)| {
+                let agent = self.stores[store].agent.facts().id;
+                self.run_guarded(Some(agent), report, |watcher, report| watcher.check_file(store, &file, report))
+            });
+            if looked.is_break() {
                 break;
             }
         }
         self.write_state()
+    }
+
+    /// Runs one piece of work; a panic in it costs that piece, and is told without its words.
+    fn run_guarded(
+        &mut self,
+        agent: Option<&'static str>,
+        report: &mut Report<'_>,
+        work: impl FnOnce(&mut Self, &mut Report<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let guarded = std::panic::AssertUnwindSafe(|| work(self, report));
+        match std::panic::catch_unwind(guarded) {
+            Ok(answer) => answer,
+            Err(_) => self.report_trouble(agent, &WatchPanic, report),
+        }
     }
 
     /// The watched agents and the sessions in use.
@@ -210,7 +233,9 @@ impl<'c> Watcher<'c> {
                     let same =
                         |known: &WatchedStore| known.agent.facts().id == agent.facts().id && known.store == store;
                     if !self.stores.iter().any(same) {
-                        self.add_store(WatchedStore::new(agent, store), report)?;
+                        let watched = WatchedStore::new(agent, store);
+                        let id = Some(agent.facts().id);
+                        self.run_guarded(id, report, |watcher, report| watcher.add_store(watched, report))?;
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! `carryover hook`, which agents call. It is never in their way: bounded in time, silent, and always a success.
 
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::sync::mpsc;
 use std::thread;
@@ -18,10 +19,10 @@ use crate::process_env;
 use crate::ui::Ui;
 
 /// How long an agent may take to say what it has to.
-const PAYLOAD_TIME: Duration = Duration::from_secs(1);
+const PAYLOAD_TIME: Duration = Duration::from_millis(300);
 /// How long the daemon may take. At the start of a session it may publish first what the last one left.
 const EVENT_TIME: Duration = Duration::from_millis(250);
-const START_TIME: Duration = Duration::from_millis(800);
+const START_TIME: Duration = Duration::from_millis(400);
 
 /// Take an event of an agent, which its hook calls
 ///
@@ -38,11 +39,20 @@ pub(crate) struct HookArgs {
     event: String,
 }
 
-/// Whether a command line is a hook's, and its arguments: whatever is wrong with it, its agent must not know.
-pub(crate) fn hook_words(args: &[std::ffi::OsString]) -> Option<(String, String)> {
-    let [_, command, agent, event] = args else { return None };
-    let text = |word: &std::ffi::OsString| word.to_str().map(str::to_owned);
-    (command == "hook").then(|| Some((text(agent)?, text(event)?))).flatten()
+/// Whether a command line is a hook's, and its words: whatever is wrong with it, its agent must not know.
+pub(crate) fn hook_words(args: &[OsString]) -> Option<&[OsString]> {
+    let [_, command, words @ ..] = args else { return None };
+    let is_for_help = words.iter().any(|word| word == "--help" || word == "-h");
+    (command == "hook" && !is_for_help).then_some(words)
+}
+
+/// Takes the call of such a command line.
+pub(crate) fn answer_words(words: &[OsString]) {
+    if let [agent, event] = words
+        && let (Some(agent), Some(event)) = (agent.to_str(), event.to_str())
+    {
+        answer_hook(agent, event);
+    }
 }
 
 /// The same, where the command line was read by the usual way.
@@ -51,7 +61,7 @@ pub(crate) fn cmd_hook(args: &HookArgs) {
 }
 
 /// Takes a call; whatever goes wrong, there is nothing to say.
-pub(crate) fn answer_hook(agent: &str, event: &str) {
+fn answer_hook(agent: &str, event: &str) {
     let payload = read_payload().unwrap_or_default();
     let Ok((context, _)) = process_env::context_or_defaults() else { return };
     let Some(agent) = hooked_agents().find(|facts| facts.id == agent || facts.aliases.contains(&agent)) else { return };
@@ -78,9 +88,11 @@ fn take_call(context: &Context, agent: &'static Facts, event: &str, payload: &[u
     let at_most = if is_start { START_TIME } else { EVENT_TIME };
     if client::send_event(context, agent.id, event, payload, at_most).is_err() {
         // Where it cannot be kept, the stores still tell all of it.
-        spool_event(context, &told).ok();
+        spool_event(context, &told, context.env.now).ok();
     }
-    is_start.then(|| render_handoff(context, agent, &told, event)).flatten()
+    // Who says nothing of itself is not known well enough to be given anything.
+    let is_told = !payload.trim_ascii().is_empty();
+    (is_start && is_told).then(|| render_handoff(context, agent, &told, event)).flatten()
 }
 
 fn render_handoff(context: &Context, agent: &Facts, told: &HookEvent, event: &str) -> Option<String> {
@@ -100,4 +112,19 @@ fn read_payload() -> Option<Vec<u8>> {
     });
     let bytes = receiver.recv_timeout(PAYLOAD_TIME).ok()??;
     (bytes.len() <= MAX_BODY_BYTES).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_begins_as_a_hook_is_one_unless_it_asks_for_help() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(hook_words(&words("carryover hook an-agent Stop")), Some(&words("an-agent Stop")[..]));
+        assert_eq!(hook_words(&words("carryover hook")), Some(&[][..]));
+        assert!(hook_words(&words("carryover hook a b c --d")).is_some());
+        assert!(hook_words(&words("carryover hook --help")).is_none());
+        assert!(hook_words(&words("carryover list hook")).is_none());
+    }
 }

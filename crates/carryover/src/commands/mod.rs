@@ -26,7 +26,7 @@ mod undo;
 mod uninstall;
 mod watch;
 
-pub(crate) use hook::{answer_hook, hook_words};
+pub(crate) use hook::{answer_words, hook_words};
 
 use carryover_agents::Os;
 use carryover_engine::context::Context;

@@ -96,7 +96,7 @@ pub(crate) fn cmd_status(ui: &mut Ui, context: &Context, _: &StatusArgs) -> Resu
     write_daemon(ui, context, &answer)?;
     write_agents(ui, context, &answer)?;
     write_handoffs(ui, context, &answer.handoffs)?;
-    write_troubles(ui, &answer)
+    write_troubles(ui, context, &answer)
 }
 
 fn describe_agent(context: &Context, record: Option<&InstallRecord>, facts: &'static Facts) -> AgentRow {
@@ -207,7 +207,7 @@ fn write_handoffs(ui: &mut Ui, context: &Context, handoffs: &[HandoffRow]) -> Re
     Ok(())
 }
 
-fn write_troubles(ui: &mut Ui, answer: &StatusAnswer) -> Result<(), CommandError> {
+fn write_troubles(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result<(), CommandError> {
     let daemon = answer.daemon.as_ref();
     if let Some(daemon) = daemon.filter(|daemon| daemon.is_another_version()) {
         let ours = env!("CARGO_PKG_VERSION");
@@ -215,7 +215,8 @@ fn write_troubles(ui: &mut Ui, answer: &StatusAnswer) -> Result<(), CommandError
         ui.hint("`carryover daemon restart` puts this one in its place")?;
     }
     for trouble in daemon.iter().flat_map(|daemon| &daemon.troubles) {
-        ui.warning(format_args!("{}: {}", trouble.about, trouble.message))?;
+        let when = Timestamp::parse(&trouble.at).map(|at| format!(" ({})", format_ago(at, context.env.now)));
+        ui.warning(format_args!("{}: {}{}", trouble.about, trouble.message, when.unwrap_or_default()))?;
     }
     if let Some(trouble) = daemon.and_then(|daemon| daemon.port_trouble.as_ref()) {
         ui.warning(trouble)?;

@@ -1,7 +1,9 @@
 //! The daemon's log: one line a thing, no word of any session.
 
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
@@ -20,10 +22,29 @@ const TAIL_BYTES: u64 = 256 << 10;
 
 /// Writes lines with the time before them.
 pub(super) struct Log {
-    file: Mutex<std::fs::File>,
+    path: PathBuf,
+    file: Mutex<LogFile>,
     clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
     /// Somebody looks on in a terminal.
     is_shown: bool,
+}
+
+/// The open file, and how long it is.
+struct LogFile {
+    file: File,
+    bytes: u64,
+}
+
+impl LogFile {
+    /// Opens the log at its end; one that has grown too long is put aside.
+    fn open(path: &Path) -> io::Result<Self> {
+        if fs_err::metadata(path).is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
+            fs_err::rename(path, path.with_extension("log.1"))?;
+        }
+        let mut file = private::open_file(path)?;
+        let bytes = file.seek(SeekFrom::End(0))?;
+        Ok(Self { file, bytes })
+    }
 }
 
 impl Log {
@@ -33,20 +54,21 @@ impl Log {
         is_shown: bool,
     ) -> io::Result<Self> {
         let path = place::log_path(context);
-        if fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
-            fs_err::rename(&path, path.with_extension("log.1"))?;
-        }
-        let mut file = private::open_file(&path)?;
-        file.seek(SeekFrom::End(0))?;
-        Ok(Self { file: Mutex::new(file), clock, is_shown })
+        Ok(Self { file: Mutex::new(LogFile::open(&path)?), path, clock, is_shown })
     }
 
     /// Writes a line. One that cannot be written is no reason to stop.
     pub(super) fn write_line(&self, text: &str) {
         let line = format!("{} {}\n", (self.clock)(), one_line(text, MAX_LINE_CHARS));
-        if let Ok(mut file) = self.file.lock() {
-            file.write_all(line.as_bytes()).ok();
+        let mut log = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.bytes > MAX_BYTES
+            && let Ok(anew) = LogFile::open(&self.path)
+        {
+            *log = anew;
         }
+        log.file.write_all(line.as_bytes()).ok();
+        log.bytes += line.len() as u64;
+        drop(log);
         if self.is_shown {
             Ui::write_usage(&line).ok();
         }
@@ -67,4 +89,23 @@ pub(crate) fn last_lines(context: &Context, count: usize) -> io::Result<Vec<Stri
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
     Ok(lines[lines.len().saturating_sub(count)..].iter().map(|line| (*line).to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_grew_too_long_begins_anew_while_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daemon.log");
+        fs_err::write(&path, vec![b'.'; usize::try_from(MAX_BYTES).unwrap()]).unwrap();
+        let file = Mutex::new(LogFile::open(&path).unwrap());
+        let log = Log { path: path.clone(), file, clock: Box::new(|| Timestamp::from_millis(0)), is_shown: false };
+        log.write_line("the last of the old");
+        log.write_line("the first of the new");
+        let text = fs_err::read_to_string(&path).unwrap();
+        assert!(text.contains("the first") && !text.contains("the last"), "{text}");
+        assert!(fs_err::metadata(folder.path().join("daemon.log.1")).unwrap().len() > MAX_BYTES);
+    }
 }

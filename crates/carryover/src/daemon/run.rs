@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use carryover_core::time::Timestamp;
-use carryover_engine::capture::{Capture, CaptureHandle, CaptureNote, CaptureOptions, MakeContext, take_spooled};
+use carryover_engine::capture::{Capture, CaptureHandle, CaptureNote, CaptureOptions, MakeContext};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list;
 use carryover_engine::watch::{DEFAULT_INTERVAL, Event, Options, Watcher};
@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use super::listener::serve;
 use super::log::Log;
 use super::place::{self, DaemonLock};
-use super::status::StatusDocument;
+use super::status::{self, StatusDocument, TroubleRow};
 use super::{client, guard, port_owner, routes};
 use crate::error::{CommandError, ErrorKind};
 use crate::process_env;
@@ -26,6 +26,9 @@ use crate::signals::Signals;
 
 /// How long a file that changed is left alone: whoever waits for a handoff waits for this, too.
 const DEBOUNCE: Duration = Duration::from_millis(60);
+
+/// How long work that is under way may take to end; a little less than a signal gives us, so that we end by ourselves.
+const GRACE_PERIOD: Duration = Duration::from_millis(2_500);
 
 /// What requests and threads share.
 pub(super) struct Shared {
@@ -45,17 +48,33 @@ impl Shared {
         self.end.notify_one();
     }
 
+    fn set_watching(&self, agents: Vec<&'static str>) {
+        *self.watching.lock().unwrap_or_else(PoisonError::into_inner) = agents;
+    }
+
     pub(super) fn status(&self) -> StatusDocument {
         let (handoffs_waiting, changes_waiting) = self.capture.n_waiting();
         let watching = self.watching.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = self.capture.tally().counts((self.make_context)().env.now);
         StatusDocument {
+            schema: status::SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            // Where the file was replaced since it was started, the system says so here.
+            program: std::env::current_exe().ok(),
+            process_id: std::process::id(),
             started_at: self.started_at.to_string(),
             port: self.port,
             port_trouble: self.port_trouble.clone(),
             watching: watching.iter().map(|agent| (*agent).to_owned()).collect(),
             handoffs_waiting,
             changes_waiting,
-            ..StatusDocument::new(self.capture.tally().counts())
+            events: counts.events,
+            handoffs: counts.handoffs,
+            last_handoff_at: counts.last_handoff_at.map(|at| at.to_string()),
+            last_kept_at: counts.last_kept_at.map(|at| at.to_string()),
+            ledger_sessions: counts.ledger_sessions,
+            ledger_bytes: counts.ledger_bytes,
+            troubles: counts.troubles.into_iter().map(TroubleRow::from).collect(),
         }
     }
 }
@@ -87,8 +106,10 @@ pub(crate) fn run_daemon(context: &Context, run_for: RunFor) -> Result<(), Comma
     };
     let log = Arc::new(open_log()?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ran = runtime.block_on(run_locked(context, Arc::clone(&log)));
-    ran.inspect_err(|error| log.write_line(&error.to_line()))
+    let ended = runtime.block_on(run_locked(context, Arc::clone(&log)));
+    // Work that did not end in time is not waited for.
+    runtime.shutdown_background();
+    ended.inspect_err(|error| log.write_line(&error.to_line()))
 }
 
 fn already_running(context: &Context, process: Option<u32>) -> CommandError {
@@ -123,25 +144,40 @@ async fn run_locked(context: &Context, log: Arc<Log>) -> Result<(), CommandError
     if let Some(trouble) = &shared.port_trouble {
         shared.log.write_line(trouble);
     }
-    for event in take_spooled(context) {
-        shared.capture.note_event(event);
-    }
     let watcher = start_watcher(context, Arc::clone(&shared))?;
     let ender = Arc::clone(&shared);
     let _signals = Signals::on_end(move || ender.request_end())?;
+    let mut listeners = Vec::new();
     if let Some(socket) = socket {
-        tokio::spawn(serve(socket, routes::socket_routes().with_state(Arc::clone(&shared))));
+        let routes = routes::socket_routes().with_state(Arc::clone(&shared));
+        listeners.push(tokio::spawn(serve(socket, routes)));
     }
     if let Some(port) = port {
         let guarded = axum::middleware::from_fn_with_state(token, guard::check_request);
-        tokio::spawn(serve(port, routes::common_routes().layer(guarded).with_state(Arc::clone(&shared))));
+        let routes = routes::port_routes().layer(guarded).with_state(Arc::clone(&shared));
+        listeners.push(tokio::spawn(serve(port, routes)));
     }
     shared.end.notified().await;
-    watcher.stop();
-    drop(capture);
+    for listener in listeners {
+        listener.abort();
+    }
+    end_work(&shared, watcher, capture).await;
     shared.log.write_line("ended");
     fs_err::remove_file(place::socket_path(context)).ok();
     Ok(())
+}
+
+/// Ends the work, and waits for it within bounds: one session may take longer to read than anybody waits.
+async fn end_work(shared: &Shared, watcher: RunningWatcher, capture: Capture) {
+    watcher.stop.stop();
+    let ending = tokio::task::spawn_blocking(move || {
+        drop(capture);
+        watcher.stop();
+    });
+    if tokio::time::timeout(GRACE_PERIOD, ending).await.is_err() {
+        shared.capture.end_soon();
+        shared.log.write_line("ended in the middle of something, which the next one takes up");
+    }
 }
 
 /// Writes what was done into the log.
@@ -219,8 +255,19 @@ struct RunningWatcher {
 impl RunningWatcher {
     fn stop(self) {
         self.stop.stop();
-        // A panic in it was the end of watching, and is in the log.
+        // A panic in it has been told where it happened.
         self.thread.join().ok();
+    }
+}
+
+fn take_watched(shared: &Shared, event: Event) {
+    match event {
+        Event::Watching { agents } => {
+            shared.log.write_line(&format!("watching {}", agents.join(", ")));
+            shared.set_watching(agents);
+        }
+        Event::Trouble { agent, message } => shared.capture.note_trouble(agent.unwrap_or("the watcher"), &message),
+        Event::Active(_) | Event::Limit(_) | Event::Ended { .. } => {}
     }
 }
 
@@ -240,24 +287,17 @@ fn start_watcher(context: &Context, shared: Arc<Shared>) -> io::Result<RunningWa
         let mut watcher = Watcher::open(&context, options, &clock);
         sender.send(watcher.stop_handle()).ok();
         let mut report = |event: Event| {
-            match event {
-                Event::Watching { agents } => {
-                    shared.log.write_line(&format!("watching {}", agents.join(", ")));
-                    *shared.watching.lock().unwrap_or_else(PoisonError::into_inner) = agents;
-                }
-                Event::Trouble { agent, message } => {
-                    let about = agent.unwrap_or("the watcher");
-                    if shared.capture.tally().note_trouble(about, &message) {
-                        shared.log.write_line(&format!("trouble with {about}: {message}"));
-                    }
-                }
-                Event::Active(_) | Event::Limit(_) | Event::Ended { .. } => {}
-            }
+            take_watched(&shared, event);
             ControlFlow::Continue(())
         };
-        if let Err(error) = watcher.run(&mut report) {
-            shared.log.write_line(&error.to_string());
-        }
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| watcher.run(&mut report)));
+        let trouble = match ended {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "a bug of carryover's".to_owned(),
+        };
+        shared.set_watching(Vec::new());
+        shared.capture.note_trouble("the watcher", &format!("nothing is watched any more: {trouble}"));
     })?;
     let stop = receiver.recv().map_err(io::Error::other)?;
     Ok(RunningWatcher { stop, thread })

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_engine::capture::{Counts, Trouble};
+use carryover_engine::capture::Trouble;
 use serde::{Deserialize, Serialize};
 
-const SCHEMA: &str = "carryover.daemon/1";
+pub(super) const SCHEMA: &str = "carryover.daemon/1";
 
 /// The answer to `GET /status`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,34 +33,27 @@ pub(crate) struct StatusDocument {
     pub(crate) last_kept_at: Option<String>,
     pub(crate) ledger_sessions: u64,
     pub(crate) ledger_bytes: u64,
-    pub(crate) troubles: Vec<Trouble>,
+    pub(crate) troubles: Vec<TroubleRow>,
+}
+
+/// Something that went wrong within the last hour, and has not gone well since.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TroubleRow {
+    pub(crate) about: String,
+    pub(crate) message: String,
+    pub(crate) times: u64,
+    /// When it was last met.
+    pub(crate) at: String,
+}
+
+impl From<Trouble> for TroubleRow {
+    fn from(trouble: Trouble) -> Self {
+        let Trouble { about, message, times, at, .. } = trouble;
+        Self { about, message, times, at: at.to_string() }
+    }
 }
 
 impl StatusDocument {
-    /// The document of a daemon that has just started, with its counts.
-    pub(super) fn new(counts: Counts) -> Self {
-        Self {
-            schema: SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            // Where the file was replaced since it was started, the system says so here.
-            program: std::env::current_exe().ok(),
-            process_id: std::process::id(),
-            started_at: String::new(),
-            port: None,
-            port_trouble: None,
-            watching: Vec::new(),
-            handoffs_waiting: 0,
-            changes_waiting: 0,
-            events: counts.events,
-            handoffs: counts.handoffs,
-            last_handoff_at: counts.last_handoff_at.map(|at| at.to_string()),
-            last_kept_at: counts.last_kept_at.map(|at| at.to_string()),
-            ledger_sessions: counts.ledger_sessions,
-            ledger_bytes: counts.ledger_bytes,
-            troubles: counts.troubles.into(),
-        }
-    }
-
     /// Whether the daemon is of another version than this program.
     pub(crate) fn is_another_version(&self) -> bool {
         self.version != env!("CARGO_PKG_VERSION")
@@ -80,7 +73,13 @@ mod tests {
     #[test]
     fn a_daemon_from_before_an_upgrade_is_another_program() {
         let ours = std::env::current_exe().unwrap();
-        let now = StatusDocument::new(Counts::default());
+        let now: StatusDocument = serde_json::from_value(serde_json::json!({
+            "schema": SCHEMA, "version": env!("CARGO_PKG_VERSION"), "program": ours, "process_id": 1, "started_at": "",
+            "port": null, "port_trouble": null, "watching": [], "handoffs_waiting": 0, "changes_waiting": 0, "events": 0,
+            "handoffs": 0, "last_handoff_at": null, "last_kept_at": null, "ledger_sessions": 0, "ledger_bytes": 0,
+            "troubles": [],
+        }))
+        .unwrap();
         assert!(!now.is_another_version() && !now.is_another_program(&ours));
         let older = StatusDocument { version: "0.0.1".to_owned(), ..now.clone() };
         assert!(older.is_another_version() && older.is_another_program(&ours));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::running::Running;
 use crate::support::{TestEnv, append_record, check_schema};
+use crate::test_resilience::wait_for_ledger;
 
 /// A home with two sessions whose daemon has a port of its own, or none.
 fn env(port: u16) -> TestEnv {
@@ -74,7 +75,7 @@ fn a_change_is_published_in_the_project_and_pointed_to() {
     assert!(agents.contains("`.carryover/handoff.md`") && !agents.contains("prime"), "{agents}");
     let own = fs_err::read_to_string(env.home().join(".carryover/handoff.md")).unwrap();
     assert_eq!(own, handoff(&env));
-    daemon.until("the ledger is up to date");
+    wait_for_ledger(&env, "the fortieth prime", 1);
     assert!(daemon.signal("-TERM").0.success());
 }
 
@@ -217,7 +218,7 @@ fn killed_under_load_it_goes_on_where_it_was() {
     }
     ask(&env, "The last question of all");
     wait_for_handoff(&env, &daemon, "The last question of all");
-    daemon.until("the ledger is up to date");
+    wait_for_ledger(&env, "question", 121);
     assert!(daemon.signal("-TERM").0.success());
     let ledger = rusqlite::Connection::open(env.home().join(".carryover/ledger.sqlite")).unwrap();
     let counted = "SELECT count(*), count(DISTINCT text) FROM entry WHERE text LIKE '%question%' AND retracted = 0";

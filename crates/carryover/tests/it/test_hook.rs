@@ -121,3 +121,64 @@ fn a_start_publishes_first_what_nobody_told_of() {
     assert!(words.contains("# [CARRYOVER]"), "{words}");
     daemon.signal("-TERM");
 }
+
+#[test]
+fn an_event_that_was_not_taken_waits_with_its_time() {
+    let env = TestEnv::with_sessions();
+    env.set_daemon_port(0);
+    let listener = std::os::unix::net::UnixListener::bind(env.home().join(".carryover/daemon.sock")).unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 500 Internal Server Error\r\n\r\n").unwrap();
+    });
+    call(&env, "claude-code", "Stop", &json!({ "session_id": "one", "cwd": env.project() })).success();
+    server.join().unwrap();
+    assert_eq!(spooled(&env), 1);
+    let env = env.var("CARRYOVER_NOW", "2026-11-15T12:00:00Z");
+    let daemon = start_daemon(&env);
+    wait_for_events(&env, 1);
+    daemon.signal("-TERM");
+    let ledger = rusqlite::Connection::open(env.home().join(".carryover/ledger.sqlite")).unwrap();
+    let at: i64 = ledger.query_row("SELECT at FROM hook_event", [], |row| row.get(0)).unwrap();
+    assert_eq!(at, 1_794_736_800_000, "when it was told, not when it was kept");
+}
+
+#[test]
+fn an_event_that_is_not_kept_yet_when_the_daemon_ends_is_not_lost() {
+    let env = TestEnv::with_sessions();
+    env.set_daemon_port(0);
+    let daemon = start_daemon(&env);
+    call(&env, "claude-code", "Stop", &json!({ "session_id": "one", "cwd": env.project() })).success();
+    daemon.signal("-TERM");
+    assert_eq!(spooled(&env) + count_events(&env), 1);
+}
+
+fn spooled(env: &TestEnv) -> usize {
+    fs_err::read_dir(env.home().join(".carryover/spool")).map_or(0, Iterator::count)
+}
+
+fn count_events(env: &TestEnv) -> usize {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let ledger = rusqlite::Connection::open_with_flags(env.home().join(".carryover/ledger.sqlite"), flags);
+    let counted = "SELECT count(*) FROM hook_event";
+    ledger.and_then(|ledger| ledger.query_row(counted, [], |row| row.get(0))).unwrap_or(0)
+}
+
+fn wait_for_events(env: &TestEnv, count: usize) {
+    let deadline = std::time::Instant::now() + crate::running::PATIENCE;
+    while count_events(env) < count {
+        assert!(std::time::Instant::now() < deadline, "no event was kept");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_start_of_which_nothing_is_told_is_given_nothing_and_no_words_are_wrong() {
+    let env = published();
+    for args in [&["hook"][..], &["hook", "claude-code"], &["hook", "a", "b", "c"], &["hook", "--what"]] {
+        let said = env.run(args);
+        assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (Some(0), "", ""), "{args:?}");
+    }
+    assert_eq!(env.run(&["hook", "claude-code", "SessionStart"]).success().stdout, "");
+    assert!(env.run(&["hook", "--help"]).success().stdout.contains("AGENT"));
+}

@@ -9,7 +9,7 @@ use carryover_testkit::agents::LABS;
 use serde_json::{Value, json};
 
 use crate::running::{PATIENCE, Running};
-use crate::support::TestEnv;
+use crate::support::{TestEnv, append_record};
 use crate::test_daemon::{ask, handoff, start_daemon, wait_for_handoff};
 use crate::test_hook::{call, given};
 
@@ -54,10 +54,21 @@ fn start_under(env: &TestEnv, limits: &str) -> Running {
     daemon
 }
 
-fn count_in_ledger(env: &TestEnv, words: &str) -> u64 {
-    let ledger = rusqlite::Connection::open(env.home().join(".carryover/ledger.sqlite")).unwrap();
+pub(crate) fn count_in_ledger(env: &TestEnv, words: &str) -> u64 {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
     let counted = "SELECT count(DISTINCT text) FROM entry WHERE text LIKE ?1 AND retracted = 0 AND kind = 'prompt'";
-    ledger.query_row(counted, [format!("%{words}%")], |row| row.get(0)).unwrap()
+    let ledger = rusqlite::Connection::open_with_flags(env.home().join(".carryover/ledger.sqlite"), flags);
+    // One that is only being made holds nothing yet.
+    ledger.and_then(|ledger| ledger.query_row(counted, [format!("%{words}%")], |row| row.get(0))).unwrap_or(0)
+}
+
+/// Waits until the ledger has so many prompts with some words.
+pub(crate) fn wait_for_ledger(env: &TestEnv, words: &str, count: u64) {
+    let deadline = Instant::now() + PATIENCE;
+    while count_in_ledger(env, words) < count {
+        assert!(Instant::now() < deadline, "{words}: {} of {count}", count_in_ledger(env, words));
+        std::thread::yield_now();
+    }
 }
 
 #[test]
@@ -196,7 +207,7 @@ fn a_clock_that_is_put_back_loses_nothing() {
     let daemon = start_daemon(&env);
     ask(&env, "Before the clock went back");
     wait_for_handoff(&env, &daemon, "Before the clock went back");
-    daemon.until("the ledger is up to date");
+    wait_for_ledger(&env, "Before the clock went back", 1);
     daemon.signal("-TERM");
     let env = env.var("CARRYOVER_NOW", "2026-11-14T10:00:00Z");
     let daemon = start_daemon(&env);
@@ -209,7 +220,7 @@ fn a_clock_that_is_put_back_loses_nothing() {
     assert!(given(&env, &env.project(), "startup").contains("After the clock went back"));
     ask(&env, "And on in the first one");
     wait_for_handoff(&env, &daemon, "And on in the first one");
-    daemon.until("the ledger is up to date: 3 sessions");
+    wait_for_ledger(&env, "the clock went back", 2);
     daemon.signal("-TERM");
     assert_eq!(count_in_ledger(&env, "the clock went back"), 2);
 }
@@ -236,9 +247,7 @@ fn of_many_sessions_that_are_written_to_at_once_all_are_kept_and_the_newest_stan
         let mut file = fs_err::OpenOptions::new().append(true).open(path(number)).unwrap();
         file.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
-    while count_in_ledger(&env, "Number ") < u64::from(COUNT) {
-        daemon.until("the ledger is up to date");
-    }
+    wait_for_ledger(&env, "Number ", u64::from(COUNT));
     let is_idle = || {
         let status: Value = serde_json::from_str(&env.run(&["status", "--json"]).success().stdout).unwrap();
         status["daemon"]["handoffs_waiting"] == 0 && status["daemon"]["changes_waiting"].as_u64().unwrap() <= 1
@@ -249,4 +258,22 @@ fn of_many_sessions_that_are_written_to_at_once_all_are_kept_and_the_newest_stan
     }
     daemon.signal("-TERM");
     assert!(handoff(&env).contains("Number 77."), "{}", handoff(&env));
+}
+
+#[test]
+fn what_was_said_long_before_the_daemon_started_is_published_where_a_handoff_stands() {
+    let env = env("");
+    let daemon = start_daemon(&env);
+    ask(&env, "The first word");
+    wait_for_handoff(&env, &daemon, "The first word");
+    daemon.signal("-TERM");
+    let record = json!({ "type": "user", "uuid": "later", "parentUuid": "The first word", "isSidechain": false,
+        "message": { "role": "user", "content": "Said to nobody" }, "timestamp": "2026-11-15T10:30:00.000Z",
+        "sessionId": SESSION, "cwd": env.project(), "version": "2.1.325" });
+    append_record(&env, &record);
+    append_record(&env, &json!({ "type": "last-prompt", "lastPrompt": "", "leafUuid": "later", "sessionId": SESSION }));
+    let env = env.var("CARRYOVER_NOW", "2026-11-15T12:00:00Z");
+    let daemon = start_daemon(&env);
+    wait_for_handoff(&env, &daemon, "Said to nobody");
+    daemon.signal("-TERM");
 }

@@ -29,6 +29,20 @@ impl<K: Ord + Clone, V> DueQueue<K, V> {
         self.changed.notify_all();
     }
 
+    /// Puts work back that could not be done yet; newer work of that name stays as it is.
+    pub(super) fn put_back(&self, key: K, job: V, due: Instant) {
+        self.lock().jobs.entry(key).or_insert((due, job));
+        self.changed.notify_all();
+    }
+
+    /// Lets the first of some work go, in the order of names, until so much of it is left.
+    pub(super) fn limit_where(&self, at_most: usize, is_meant: impl Fn(&K, &V) -> bool) {
+        let mut state = self.lock();
+        let count = state.jobs.iter().filter(|(key, (_, job))| is_meant(key, job)).count();
+        let surplus = count.saturating_sub(at_most);
+        state.jobs.extract_if(.., |key, (_, job)| is_meant(key, job)).take(surplus).for_each(drop);
+    }
+
     /// Waits for the next work that is due; `None` once the end was asked for.
     pub(super) fn next(&self) -> Option<(K, V)> {
         let mut state = self.lock();
@@ -64,6 +78,10 @@ impl<K: Ord + Clone, V> DueQueue<K, V> {
         self.changed.notify_all();
     }
 
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().is_stopped
+    }
+
     fn wait<'s>(&self, state: MutexGuard<'s, State<K, V>>, at_most: Option<Duration>) -> MutexGuard<'s, State<K, V>> {
         match at_most {
             Some(at_most) => self
@@ -96,5 +114,26 @@ mod tests {
         assert_eq!(queue.len(), 0);
         queue.stop();
         assert_eq!(queue.next(), None);
+    }
+
+    #[test]
+    fn what_is_put_back_does_not_take_the_place_of_what_came_meanwhile() {
+        let queue = DueQueue::new();
+        let now = Instant::now();
+        queue.add("a", 2, now);
+        queue.put_back("a", 1, now);
+        queue.put_back("b", 1, now + Duration::from_mins(1));
+        assert_eq!(queue.next(), Some(("a", 2)));
+        assert_eq!(queue.len(), 1);
+    }
+
+    #[test]
+    fn of_too_much_work_the_first_goes() {
+        let queue = DueQueue::new();
+        for number in 0..5 {
+            queue.add(number, (), Instant::now());
+        }
+        queue.limit_where(2, |number, ()| *number != 4);
+        assert_eq!(queue.take_where(|_, ()| true), [(2, ()), (3, ()), (4, ())]);
     }
 }

@@ -68,21 +68,24 @@ fn folder_path(context: &Context) -> PathBuf {
     context.home.join(FOLDER)
 }
 
-/// Keeps an event for the next daemon; whether there was room.
-pub fn spool_event(context: &Context, event: &HookEvent) -> io::Result<bool> {
+/// Keeps an event of that time for the next daemon; whether there was room.
+pub fn spool_event(context: &Context, event: &HookEvent, at: Timestamp) -> io::Result<bool> {
     let folder = folder_path(context);
     let count = fs_err::read_dir(&folder).map_or(0, |listing| listing.take(MAX_EVENTS).count());
     if count >= MAX_EVENTS {
         return Ok(false);
     }
-    let spooled = SpooledEvent::from_event(event, context.env.now);
-    let name = format!("{:015}-{:08x}{SUFFIX}", spooled.at.millis(), context.seed >> 96);
-    files::write_cached(&folder.join(name), &serde_json::to_vec(&spooled)?)?;
+    let spooled = SpooledEvent::from_event(event, at);
+    // Several of one moment have a file each.
+    let path =
+        |number: usize| folder.join(format!("{:015}-{:08x}-{number:04}{SUFFIX}", at.millis(), context.seed >> 96));
+    let Some(path) = (0..MAX_EVENTS).map(path).find(|path| !path.exists()) else { return Ok(false) };
+    files::write_cached(&path, &serde_json::to_vec(&spooled)?)?;
     Ok(true)
 }
 
-/// Takes the events that wait, the oldest first. What is not one is removed.
-pub fn take_spooled(context: &Context) -> Vec<HookEvent> {
+/// Takes the events that wait, with their times, the oldest first. What is not one is removed.
+pub(super) fn take_spooled(context: &Context) -> Vec<(HookEvent, Timestamp)> {
     let Ok(listing) = fs_err::read_dir(folder_path(context)) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = listing.filter_map(Result::ok).map(|entry| entry.path()).collect();
     paths.retain(|path| path.to_string_lossy().ends_with(SUFFIX));
@@ -92,7 +95,8 @@ pub fn take_spooled(context: &Context) -> Vec<HookEvent> {
         // One that cannot be removed would be taken again for ever.
         files::remove_if_there(&path).ok()?;
         let spooled: SpooledEvent = serde_json::from_slice(&bytes.ok()??).ok()?;
-        (spooled.schema == SCHEMA).then(|| spooled.into_event()).flatten()
+        let at = spooled.at;
+        (spooled.schema == SCHEMA).then(|| spooled.into_event()).flatten().map(|event| (event, at))
     };
     paths.into_iter().filter_map(take).collect()
 }

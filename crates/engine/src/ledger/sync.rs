@@ -53,11 +53,12 @@ pub struct Progress {
 }
 
 impl Ledger {
-    /// Takes in every session of the stores that has changed, newest first, and its index.
+    /// Takes in every session of the stores that has changed, newest first, and its index. Where its caller breaks it off,
+    /// what is in is in, and the rest is left for another time.
     pub fn bring_up_to_date(
         &mut self,
         context: &Context,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<SyncReport, LedgerError> {
         self.update_among(AGENTS, context, progress)
     }
@@ -66,7 +67,7 @@ impl Ledger {
         &mut self,
         agents: &[&'static dyn Agent],
         context: &Context,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<SyncReport, LedgerError> {
         let mut listing = list_among(agents, context, &Filter::default());
         let failures = std::mem::take(&mut listing.failures);
@@ -75,7 +76,9 @@ impl Ledger {
         listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
         let total = listing.sessions.len();
         for (done, session) in listing.sessions.iter().enumerate() {
-            progress(Progress { done, total });
+            if progress(Progress { done, total }).is_break() {
+                return Ok(report);
+            }
             match self.take_in(context, session) {
                 Ok(Ingested::Changed) => report.changed += 1,
                 Ok(Ingested::Unchanged | Ingested::Forgotten | Ingested::Expired) => {}
@@ -87,7 +90,9 @@ impl Ledger {
         report.gone = self.mark_gone(agents, context, &listing)?;
         report.missing = self.find_missing_stores(agents, context)?;
         while !self.index_pending()?.is_done {
-            progress(Progress { done: total, total });
+            if progress(Progress { done: total, total }).is_break() {
+                break;
+            }
         }
         Ok(report)
     }

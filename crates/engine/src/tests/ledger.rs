@@ -1,5 +1,6 @@
 //! The ledger, over stores as every agent's client writes them and over two made-up ones.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, AgeClock, Agent};
@@ -31,7 +32,7 @@ pub(super) fn open_ledger(world: &World) -> Ledger {
 
 /// Brings the ledger up to date with the stores of some agents.
 pub(super) fn update(world: &World, agents: &[&'static dyn Agent]) -> SyncReport {
-    let report = open_ledger(world).update_among(agents, &world.context, &mut |_| {}).unwrap();
+    let report = open_ledger(world).update_among(agents, &world.context, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(report.failures.is_empty());
     report
 }
@@ -325,7 +326,7 @@ fn a_disk_that_is_full_at_any_point_leaves_nothing_missing_and_nothing_double() 
     for limit in pages.. {
         let mut ledger = open_ledger(&world);
         ledger.limit_pages(limit);
-        match ledger.update_among(BOTH, &world.context, &mut |_| {}) {
+        match ledger.update_among(BOTH, &world.context, &mut |_| ControlFlow::Continue(())) {
             Ok(report) => {
                 assert!(report.failures.is_empty());
                 break;
@@ -475,4 +476,16 @@ fn conversations_of_sub_agents_in_a_database_are_kept_with_their_session() {
     fs_err::remove_file(&path).unwrap();
     let restored = restore(&mut world, &kept, None).unwrap();
     assert!(restored.warnings.iter().any(|warning| warning.starts_with("3 conversations")), "{:?}", restored.warnings);
+}
+
+#[test]
+fn what_is_broken_off_is_taken_up_where_it_was() {
+    let mut world = World::new();
+    world.write_sample();
+    world.context.cwd = world.path("home");
+    let mut ledger = open_ledger(&world);
+    let report = ledger.update_among(BOTH, &world.context, &mut |_| ControlFlow::Break(())).unwrap();
+    assert_eq!((report.changed, ledger.n_sessions().unwrap()), (0, 0));
+    drop(ledger);
+    assert_eq!(update(&world, BOTH).changed, 1);
 }

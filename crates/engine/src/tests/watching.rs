@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::importing;
 use super::world::World;
-use crate::watch::{Activity, Doing, Event, Limit, Options, StopHandle, Watcher};
+use crate::watch::{Activity, Doing, Event, Limit, Observer, Options, StopHandle, Watcher};
 
 const SESSION_ID: &str = "d3a03cdd-c689-41e6-9587-86a6223f5251";
 const OTHER_ID: &str = "1392e77c-7d87-44c4-8ad6-61d4a6f4e3a1";
@@ -450,4 +450,40 @@ fn count_threads() -> usize {
     } else {
         0
     }
+}
+
+#[test]
+fn a_panic_costs_one_look_and_is_told_without_its_words() {
+    let case = file_cases().remove(0);
+    let world = World::new();
+    let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+    let mut has_panicked = false;
+    let observer: Observer = Box::new(move |_| {
+        assert!(std::mem::replace(&mut has_panicked, true), "words of a session");
+    });
+    let now = Timestamp::parse(LONG_AGO).unwrap();
+    let clock = move || now;
+    let options = Options {
+        agents: vec![agent_by_name(case.agent).unwrap()],
+        interval: Duration::from_hours(1),
+        debounce: Duration::from_millis(1),
+        state_in: None,
+        observer: Some(observer),
+    };
+    let mut watcher = Watcher::open(&world.context, options, &clock);
+    let mut told = None;
+    let told_all = watcher.run(&mut |event| match event {
+        Event::Trouble { agent, message } => {
+            told = Some((agent, message));
+            append_text(&path, &join_lines(&case.limit));
+            ControlFlow::Continue(())
+        }
+        Event::Active(_) if told.is_some() => ControlFlow::Break(()),
+        _ => {
+            append_text(&path, "\n");
+            ControlFlow::Continue(())
+        }
+    });
+    told_all.unwrap();
+    assert_eq!(told, Some((Some(case.agent), "a bug of carryover's".to_owned())));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -101,7 +102,7 @@ fn fill_ledger(home: &Path) -> Result<u64> {
     }
     let context = make_context(home, own);
     let mut ledger = Ledger::open(&context)?.ledger;
-    ledger.bring_up_to_date(&context, &mut |_| {})?;
+    ledger.bring_up_to_date(&context, &mut |_| ControlFlow::Continue(()))?;
     Ok(ledger.disk_bytes())
 }
 
