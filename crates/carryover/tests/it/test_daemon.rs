@@ -143,7 +143,6 @@ fn without_an_installation_its_pointers_and_handoffs_are_taken_back_all_the_same
     let daemon = start_daemon(&env);
     ask(&env, "Now divide by the fortieth prime");
     wait_for_handoff(&env, &daemon, "> Now divide by the fortieth prime");
-    daemon.until("the ledger is up to date");
     daemon.signal("-TERM");
     // Pointers that cannot be taken out keep our folder, which knows of them.
     let pointers = env.project().join("AGENTS.md");
