@@ -35,11 +35,14 @@ const DAILY_STEPS: &[(&str, Step)] = &[
     ("conformance", |root| run_conformance(root, &["--check"])),
     ("restore", |root| run_conformance(root, &["--restore", "--check"])),
     FRONT_DOOR,
+    // One client that dies and the next that starts, and a compaction; the ring of all of them is for a release.
+    ("hooks", |root| run_conformance(root, &["--hooks", "--from", "claude-code"])),
 ];
 const FULL_STEPS: &[(&str, Step)] = &[
     ("conformance", |root| run_conformance(root, &["--full", "--check"])),
     ("restore", |root| run_conformance(root, &["--restore", "--full", "--check"])),
     FRONT_DOOR,
+    ("hooks", |root| run_conformance(root, &["--hooks"])),
     ("bench", run_figures),
 ];
 
