@@ -49,6 +49,12 @@ pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
         (!form.argv.is_empty() && is_plain_name(&id.0)).then(|| form.command(&id.0, project))
     }
 
+    /// Sessions in a store that its client keeps from being read: they are counted, and never guessed at.
+    fn unreadable_sessions(&self, store: &Store) -> Option<UnreadableSessions> {
+        let _ = store;
+        None
+    }
+
     /// Where this reads files that were captured from an agent, in that agent's stead: the same reader, which masks nothing.
     /// Its records are not such as the agent's client wrote.
     fn as_captured(&self) -> Option<&'static dyn Agent> {
@@ -175,6 +181,13 @@ impl<F: Fn(&WriteRequest<'_>, &TargetView<'_>) -> Result<WritePlan, AgentError>>
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
         self(request, target)
     }
+}
+
+/// Sessions that cannot be read by design, with the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnreadableSessions {
+    pub count: usize,
+    pub reason: &'static str,
 }
 
 /// Where an agent keeps its sessions.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Cleanup, Env, HookSet, Os, ResumeCommand};
+use crate::{Cleanup, Env, HookSet, Os, Placement, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,31 @@ pub enum LimitForm {
     Recorded,
     /// Some version, or some limit, has nothing but the client's own error text.
     TextOnly,
+}
+
+/// How far it was verified that sessions are read as the client means them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// The client itself was run: it wrote what is read, and sent what was written.
+    RealClient,
+    /// A part of the client that its vendor publishes was run.
+    VendorCode,
+    /// The vendor's documentation or published source tells the format; nothing of it was run.
+    Documented,
+    /// Others found it out from files; the vendor says nothing.
+    ReverseEngineered,
+}
+
+impl Evidence {
+    /// In words, for tables and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RealClient => "real client",
+            Self::VendorCode => "vendor's own code",
+            Self::Documented => "documented",
+            Self::ReverseEngineered => "reverse-engineered",
+        }
+    }
 }
 
 /// How a client goes on with a session that is its own.
@@ -96,6 +121,10 @@ pub struct Facts {
     pub settings: &'static [&'static str],
     /// Files in a project from which it takes instructions.
     pub instruction_files: &'static [&'static str],
+    /// Where a brief is put for it; where nothing is said, into the first of its instruction files.
+    pub placement: Option<Placement>,
+    /// How far what is known of it was verified.
+    pub evidence: Evidence,
     /// The client versions that were read in the laboratory, oldest and newest.
     pub versions_seen: (&'static str, &'static str),
     /// Windows by model, with the day on which they were looked up.
@@ -155,6 +184,8 @@ impl Facts {
         keeps_plan_mode: false,
         settings: &[],
         instruction_files: &[],
+        placement: None,
+        evidence: Evidence::RealClient,
         versions_seen: ("", ""),
         windows: &[],
         windows_checked_on: "",

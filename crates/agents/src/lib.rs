@@ -35,14 +35,14 @@ mod write_fixtures;
 
 pub use agent::{
     Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundCallback, FoundSession, Liveness, Reader,
-    Sink, Source, Store, Writer,
+    Sink, Source, Store, UnreadableSessions, Writer,
 };
 pub use cleanup::{AgeClock, Cleanup};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{
-    Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ReadList, ResumeForm, SessionPattern,
-    UNKNOWN_RESUME_BUDGET, USUAL_READING_ADVICE, matches_pattern,
+    Evidence, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ReadList, ResumeForm,
+    SessionPattern, UNKNOWN_RESUME_BUDGET, USUAL_READING_ADVICE, matches_pattern,
 };
 pub use hooks::{
     CallerMark, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind, HookPlace, HookSet,
@@ -54,7 +54,7 @@ pub use plan::{
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use settings::SettingsView;
-pub use target::{EDITORS, Editor, Placement, Target};
+pub use target::{EDITORS, Placement, Target};
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
@@ -68,6 +68,7 @@ pub const AGENTS: &[&dyn Agent] = &[
     &copilot_cli::CopilotCli,
     &aider::Aider,
     &openclaw::OpenClaw,
+    &windsurf::Windsurf,
 ];
 
 /// The agent with that id or alias.
@@ -81,7 +82,7 @@ pub fn agent_by_name(name: &str) -> Option<&'static dyn Agent> {
 /// The facts of everybody, agents first.
 pub fn all_facts() -> impl Iterator<Item = &'static Facts> {
     let agents = AGENTS.iter().map(|agent| agent.facts());
-    agents.chain(EDITORS.iter().map(|editor| editor.facts))
+    agents.chain(EDITORS.iter().copied())
 }
 
 /// Everybody who calls us by hooks, agents first.
@@ -109,15 +110,13 @@ mod tests {
                 folders.insert(entry.file_name().to_string_lossy().replace('_', "-"));
             }
         }
-        let agents = AGENTS.iter().map(|agent| agent.facts());
-        let all = agents.chain(EDITORS.iter().map(|editor| editor.facts));
-        let listed: BTreeSet<String> = all.map(|facts| facts.id.to_owned()).collect();
+        let listed: BTreeSet<String> = all_facts().map(|facts| facts.id.to_owned()).collect();
         assert_eq!(folders, listed);
     }
 
     #[test]
     fn every_client_goes_on_with_a_session_by_its_name() {
-        for agent in AGENTS {
+        for agent in AGENTS.iter().filter(|agent| !agent.facts().resume.argv.is_empty()) {
             let facts = agent.facts();
             let command = facts.resume.command("NAME", "/p".as_ref());
             assert!(facts.binaries.contains(&command.argv[0].as_str()), "{}", facts.id);

@@ -1,6 +1,6 @@
 //! Who takes a brief: every agent, and editors whose sessions are not read.
 
-use crate::{AGENTS, Facts, copilot_vscode, cursor, windsurf};
+use crate::{Facts, all_facts, copilot_vscode, cursor};
 
 /// How a brief reaches a taker in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,15 +29,8 @@ pub struct Target {
     pub reading_advice: &'static str,
 }
 
-/// An editor whose sessions are not read: it takes a brief, and calls us by hooks.
-#[derive(Debug)]
-pub struct Editor {
-    pub facts: &'static Facts,
-    pub placement: Placement,
-}
-
-/// Every editor, in the order in which it is shown.
-pub const EDITORS: &[&Editor] = &[&cursor::EDITOR, &windsurf::EDITOR, &copilot_vscode::EDITOR];
+/// Every editor whose sessions are not read, in the order in which it is shown.
+pub const EDITORS: &[&Facts] = &[&cursor::FACTS, &copilot_vscode::FACTS];
 
 /// Editors show a part of the window to their model.
 pub(crate) const EDITOR_BUDGET_TOKENS: u64 = 38_000;
@@ -45,35 +38,23 @@ pub(crate) const EDITOR_BUDGET_TOKENS: u64 = 38_000;
 impl Target {
     /// Everybody, agents first.
     pub fn all() -> impl Iterator<Item = Self> {
-        AGENTS
-            .iter()
-            .map(|agent| Self::from_facts(agent.facts()))
-            .chain(EDITORS.iter().map(|editor| Self::from_editor(editor)))
+        all_facts().map(Self::from_facts)
     }
 
     pub fn by_name(name: &str) -> Option<Self> {
         Self::all().find(|taker| taker.id == name || taker.aliases.contains(&name))
     }
 
-    /// An agent as a taker: the first of its instruction files is the one that it reads before all others.
+    /// An agent as a taker: where nothing else is said, the first of its instruction files is the one that it reads before
+    /// all others.
     pub fn from_facts(facts: &'static Facts) -> Self {
-        let placement = match facts.instruction_files.first() {
-            Some(file) => Placement::Block { file, follows_pointers: true },
-            None => Placement::StartFile,
-        };
-        Self::new(facts, placement)
-    }
-
-    fn from_editor(editor: &Editor) -> Self {
-        Self::new(editor.facts, editor.placement)
-    }
-
-    fn new(facts: &'static Facts, placement: Placement) -> Self {
+        let first_file = facts.instruction_files.first();
+        let usual = first_file.map(|file| Placement::Block { file, follows_pointers: true });
         Self {
             id: facts.id,
             name: facts.name,
             aliases: facts.aliases,
-            placement,
+            placement: facts.placement.or(usual).unwrap_or(Placement::StartFile),
             start: facts.start,
             budget: facts.resume_budget,
             reading_advice: facts.reading_advice,
@@ -103,10 +84,14 @@ mod tests {
 
     #[test]
     fn every_agent_is_started_on_something() {
-        for agent in AGENTS {
-            let taker = Target::from_facts(agent.facts());
-            let command = taker.start_command("go on", "R.md").unwrap();
-            assert!(agent.facts().binaries.contains(&command[0].as_str()), "{}", taker.id);
+        for facts in all_facts() {
+            let taker = Target::from_facts(facts);
+            // Editors are opened by a person; a brief is where they find it.
+            let Some(command) = taker.start_command("go on", "R.md") else {
+                assert!(facts.placement.is_some(), "{}", taker.id);
+                continue;
+            };
+            assert!(facts.binaries.contains(&command[0].as_str()), "{}", taker.id);
             assert!(command.iter().any(|word| word == "go on" || word == "R.md"), "{}", taker.id);
             assert!(
                 taker.placement != Placement::StartFile || command.iter().any(|word| word == "R.md"),

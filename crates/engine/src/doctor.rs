@@ -86,6 +86,12 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
     }
     let places = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
     tell(Severity::Fine, format!("{} in {places}", format_count(listing.sessions.len(), "session")));
+    for store in agent_stores(agent, context) {
+        if let Some(unreadable) = agent.unreadable_sessions(&store) {
+            let count = format_count(unreadable.count, "session");
+            tell(Severity::Note, format!("{count} in {} cannot be read: {}", store.root.display(), unreadable.reason));
+        }
+    }
     for error in roots.iter().flat_map(|root| unreadable_settings(agent, root)) {
         tell(Severity::Warning, format!("its settings are not taken into account: {error}"));
     }

@@ -3,17 +3,12 @@
 mod hooks;
 
 use crate::target::EDITOR_BUDGET_TOKENS;
-use crate::{Editor, Facts, Os, PathBase, PathRule, Placement};
-
-pub(crate) static EDITOR: Editor = Editor {
-    facts: &FACTS,
-    placement: Placement::Block { file: ".github/copilot-instructions.md", follows_pointers: false },
-};
+use crate::{Evidence, Facts, Os, PathBase, PathRule, Placement};
 
 /// The editor's own folder for the extension: the editor alone says nothing of it.
 const EXTENSION_FOLDER: &str = "github.copilot-chat";
 
-static FACTS: Facts = Facts {
+pub(crate) static FACTS: Facts = Facts {
     id: "copilot-vscode",
     name: "Copilot in VS Code",
     binaries: &["code"],
@@ -35,6 +30,8 @@ static FACTS: Facts = Facts {
         },
     ],
     instruction_files: &[".github/copilot-instructions.md", "AGENTS.md"],
+    placement: Some(Placement::Block { file: ".github/copilot-instructions.md", follows_pointers: false }),
+    evidence: Evidence::Documented,
     versions_seen: ("1.109.0", "1.131.0"),
     resume_budget: EDITOR_BUDGET_TOKENS,
     hooks: Some(&hooks::HOOKS),

@@ -3,18 +3,13 @@
 mod hooks;
 
 use crate::target::EDITOR_BUDGET_TOKENS;
-use crate::{Editor, Facts, Os, PathBase, PathRule, Placement};
+use crate::{Evidence, Facts, Os, PathBase, PathRule, Placement};
 
 /// Front matter by which a rule holds for every request.
 const FRONT_MATTER: &str =
     "---\ndescription: Where an earlier session in another agent stopped\nalwaysApply: true\n---\n\n";
 
-pub(crate) static EDITOR: Editor = Editor {
-    facts: &FACTS,
-    placement: Placement::OwnFile { file: ".cursor/rules/resumed-session.mdc", front_matter: FRONT_MATTER },
-};
-
-static FACTS: Facts = Facts {
+pub(crate) static FACTS: Facts = Facts {
     id: "cursor",
     name: "Cursor",
     binaries: &["cursor", "cursor-agent"],
@@ -30,6 +25,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: PathBase::Home, path: &[".cursor", "chats"] },
     ],
     instruction_files: &["AGENTS.md"],
+    placement: Some(Placement::OwnFile { file: ".cursor/rules/resumed-session.mdc", front_matter: FRONT_MATTER }),
+    evidence: Evidence::ReverseEngineered,
     versions_seen: ("3.16.0", "3.17.8"),
     resume_budget: EDITOR_BUDGET_TOKENS,
     hooks: Some(&hooks::HOOKS),

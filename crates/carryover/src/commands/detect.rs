@@ -34,6 +34,8 @@ struct DetectedAgent {
     version: Option<String>,
     stores: Vec<String>,
     sessions: usize,
+    /// Sessions that its client keeps from being read.
+    unreadable_sessions: usize,
     native_resume: bool,
 }
 
@@ -48,6 +50,10 @@ pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> 
         ui.write_json(&Document { schema: "carryover.detect/2", agents: &detected })?;
     } else {
         write_table(ui, context, &detected)?;
+        for agent in detected.iter().filter(|agent| agent.unreadable_sessions > 0) {
+            let (name, count) = (agent.name, agent.unreadable_sessions);
+            ui.hint(format_args!("{count} more of {name} cannot be read; `carryover doctor` says why"))?;
+        }
     }
     if detected.iter().any(|agent| agent.installed || !agent.stores.is_empty()) {
         return Ok(());
@@ -60,12 +66,15 @@ pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> 
 fn detect_agent(context: &Context, agent: &'static dyn Agent, listing: &Listing) -> DetectedAgent {
     let facts = agent.facts();
     let client = client::find_installed(context, agent);
+    let stores = agent.stores(&context.env);
+    let unreadable = stores.iter().filter_map(|store| agent.unreadable_sessions(store));
     DetectedAgent {
         id: facts.id,
         name: facts.name,
         installed: client.is_some(),
         version: client.and_then(|client| client.version).map(|version| version.to_string()),
-        stores: agent.stores(&context.env).iter().map(|store| store.root.display().to_string()).collect(),
+        unreadable_sessions: unreadable.map(|unreadable| unreadable.count).sum(),
+        stores: stores.iter().map(|store| store.root.display().to_string()).collect(),
         sessions: listing.sessions.iter().filter(|session| session.agent.facts().id == facts.id).count(),
         native_resume: agent.writer().is_some(),
     }

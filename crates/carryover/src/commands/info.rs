@@ -41,9 +41,11 @@ struct AgentInfo {
     instruction_files: &'static [&'static str],
     versions_seen: VersionsSeen,
     windows: Vec<Window>,
-    windows_as_of: &'static str,
+    windows_as_of: Option<&'static str>,
     default_window: u64,
     native_resume: bool,
+    /// How far what is known of it was verified.
+    evidence: &'static str,
 }
 
 #[derive(Serialize)]
@@ -120,9 +122,10 @@ fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
         instruction_files: facts.instruction_files,
         versions_seen: VersionsSeen { oldest: facts.versions_seen.0, newest: facts.versions_seen.1 },
         windows: facts.windows.iter().map(|w| Window { model: w.prefix, tokens: w.tokens }).collect(),
-        windows_as_of: facts.windows_checked_on,
+        windows_as_of: Some(facts.windows_checked_on).filter(|day| !day.is_empty()),
         default_window: facts.default_window,
         native_resume: agent.writer().is_some(),
+        evidence: facts.evidence.name(),
     }
 }
 
@@ -141,13 +144,18 @@ fn write_agent(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), 
     let windows = agent.windows.iter().map(|w| format!("{}* {}", w.model, quantity::format_tokens(w.tokens)));
     let windows: Vec<String> =
         windows.chain([format!("others {}", quantity::format_tokens(agent.default_window))]).collect();
-    ui.write_row(format_args!("  token windows  {} (as of {})", windows.join(", "), agent.windows_as_of))?;
+    let as_of = agent.windows_as_of.map(|day| format!(" (as of {day})")).unwrap_or_default();
+    ui.write_row(format_args!("  token windows  {}{as_of}", windows.join(", ")))?;
     ui.write_row(format_args!("  native resume  {}", if agent.native_resume { "yes" } else { "no" }))?;
+    ui.write_row(format_args!("  verified by    {}", agent.evidence))?;
     Ok(())
 }
 
 /// The versions in between, or the one that there is.
 fn format_versions(seen: &VersionsSeen) -> String {
     let VersionsSeen { oldest, newest } = seen;
+    if oldest.is_empty() {
+        return "not told".to_owned();
+    }
     if oldest == newest { (*oldest).to_owned() } else { format!("{oldest} to {newest}") }
 }

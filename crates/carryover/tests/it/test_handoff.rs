@@ -1,6 +1,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use carryover_agents::{Placement, Target};
 use serde_json::{Value, json};
 
 use crate::support::{CLAUDE, CODEX, TestEnv, check_schema};
@@ -337,14 +338,10 @@ fn brief_goes_where_each_agent_reads_and_comes_back_out() {
     let env = TestEnv::with_sessions();
     env.write("calc/CLAUDE.md", "# Rules\r\n\r\nUse tabs.");
     let before = env.files();
-    let places = [
-        ("claude-code", "CLAUDE.md"),
-        ("codex", "AGENTS.md"),
-        ("gemini-cli", "GEMINI.md"),
-        ("cursor", ".cursor/rules/resumed-session.mdc"),
-        ("windsurf", ".windsurf/rules/resumed-session.md"),
-        ("copilot-vscode", ".github/copilot-instructions.md"),
-    ];
+    let places = Target::all().filter_map(|taker| match taker.placement {
+        Placement::Block { file, .. } | Placement::OwnFile { file, .. } => Some((taker.id, file)),
+        Placement::StartFile => None,
+    });
     for (target, file) in places {
         let told = env.json("context", &["resume", CLAUDE, "--target", target, "--context-only"]);
         assert!(told["characters"].as_u64() <= Some(8_000), "{told}");

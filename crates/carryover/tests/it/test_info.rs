@@ -14,6 +14,7 @@ fn what_is_known_is_told() {
       instructions   CLAUDE.md
       token windows  claude-* ###k, claude-fable-5* 1.0M, claude-haiku-5-5* 1.0M, claude-opus-4-7* 1.0M, claude-opus-4-8* 1.0M, claude-opus-5* 1.0M, claude-sonnet-5* 1.0M, others ###k (as of 2026-11-15)
       native resume  yes
+      verified by    real client
     ");
     let info = env.json("info", &["info"]);
     assert_eq!(info["agents"].as_array().unwrap().len(), carryover_agents::AGENTS.len());

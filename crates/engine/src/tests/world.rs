@@ -56,8 +56,10 @@ impl World {
         let mut folders = Vec::new();
         for agent in agents {
             let facts = agent.facts();
+            // Without a package, it is an editor that nothing here asks for.
+            let Some(package) = facts.packages.first() else { continue };
             let folder = format!("bin/{}", facts.id);
-            let manifest = serde_json::json!({ "name": facts.packages[0], "version": facts.versions_seen.1 });
+            let manifest = serde_json::json!({ "name": package, "version": facts.versions_seen.1 });
             world.write_file(&format!("{folder}/package.json"), &manifest.to_string());
             let program = world.write_file(&format!("{folder}/{}", facts.binaries[0]), "#!/bin/sh\nexit 1\n");
             #[cfg(unix)]

@@ -9,6 +9,9 @@ pub enum ClientError {
     /// The machine cannot provide the client (no npm, no network): a reason to skip, not to fail.
     #[error("{client} is not available here: {reason}")]
     Unavailable { client: String, reason: String },
+    /// It is one of those that cannot be had as a package.
+    #[error("no client of this agent is run")]
+    NotRun,
     #[error("{program} did not finish within {limit:?}")]
     TimedOut { program: String, limit: Duration },
     #[error("{program} failed with {status}: {stderr}")]

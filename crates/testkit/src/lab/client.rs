@@ -1,6 +1,6 @@
 //! A real client: where it comes from, in which versions it is run, and how it is driven.
 
-use crate::client::runner::Runner;
+use crate::client::runner::{ListingQuery, PromptRequest, Runner};
 use crate::client::{Client, ClientError, Provider, Sandbox, Setup};
 use crate::scenario::{Ability, Driver, Tools};
 
@@ -24,6 +24,40 @@ pub(crate) struct ClientLab {
     /// the home would append to the original.
     pub(crate) path_index: Option<&'static str>,
 }
+
+impl ClientLab {
+    /// No client of it runs here. Its list of versions is empty, so that whatever goes over versions passes it by.
+    pub(crate) const NOT_RUN: Self = Self {
+        package: Package::npm("", ""),
+        pins: &[],
+        runner: &MissingClient,
+        tools: &MissingClient,
+        start_driver: |_, _, _, _| Err(ClientError::NotRun),
+        abilities: &[],
+        limit_code: "",
+        compaction: Compaction::PLAIN,
+        path_index: None,
+    };
+}
+
+/// Stands in for a client that does not run here, and is never asked.
+struct MissingClient;
+
+impl Runner for MissingClient {
+    fn env(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn prompt_args(&self, _sandbox: &Sandbox, _ask: &PromptRequest<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn lists_session(&self, _look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
+        Err(ClientError::NotRun)
+    }
+}
+
+impl Tools for MissingClient {}
 
 /// Starts a client in a sandbox, with the model on a port.
 pub(crate) type StartDriver =

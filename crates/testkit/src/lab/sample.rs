@@ -71,6 +71,14 @@ impl Sample {
         matches!(&self.format, Format::Lines(lines) if lines.start_lines.iter().all(|line| line.starts_with('{')))
     }
 
+    /// How many records `write_records` begins with.
+    pub fn start_records(&self) -> usize {
+        match &self.format {
+            Format::Lines(lines) => lines.start_lines.len().min(1),
+            Format::Rows(_) => 1,
+        }
+    }
+
     /// A prompt as the client records it.
     pub fn prompt_record(&self, text: &str) -> String {
         match &self.format {

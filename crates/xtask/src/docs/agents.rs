@@ -6,14 +6,15 @@ use carryover_agents::{AGENTS, Agent, Facts, Os, PathBase, PathRule};
 
 /// The table for the README.
 pub(super) fn render_table() -> Result<String, fmt::Error> {
-    let mut table = "| agent | `--source`, `--target` | versions read | sessions read | native resume |\n\
+    let mut table = "| agent | `--source`, `--target` | versions read | native resume | verified by |\n\
                      |---|---|---|---|---|\n"
         .to_owned();
     for agent in AGENTS {
         let facts = agent.facts();
         let versions = version_span(facts);
         let native = yes_no(agent.writer().is_some());
-        writeln!(table, "| {} | {} | {versions} | yes | {native} |", facts.name, name_list(facts))?;
+        let (names, evidence) = (name_list(facts), facts.evidence.name());
+        writeln!(table, "| {} | {names} | {versions} | {native} | {evidence} |", facts.name)?;
     }
     Ok(table)
 }
@@ -55,6 +56,10 @@ fn write_section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
     }
     writeln!(page, "- Instruction files: {}", code_list(facts.instruction_files))?;
     writeln!(page, "- Native resume: {}", yes_no(agent.writer().is_some()))?;
+    writeln!(page, "- Verified by: {}", facts.evidence.name())?;
+    if facts.windows.is_empty() {
+        return writeln!(page, "- Token window: {}", facts.default_window);
+    }
     writeln!(page, "- Token windows, as of {}:", facts.windows_checked_on)?;
     for window in facts.windows {
         writeln!(page, "  - `{}*`: {}", window.prefix, window.tokens)?;
@@ -89,6 +94,9 @@ fn os_name(os: Os) -> &'static str {
 /// The versions that were read, or the one.
 fn version_span(facts: &Facts) -> String {
     let (oldest, newest) = facts.versions_seen;
+    if oldest.is_empty() {
+        return "not told".to_owned();
+    }
     if oldest == newest { oldest.to_owned() } else { format!("{oldest} to {newest}") }
 }
 

@@ -55,6 +55,18 @@ pub fn digest_both_ends(path: &Path, offset: u64) -> io::Result<u64> {
     Ok(extend_digest(digest_head(path, offset)?, &bytes))
 }
 
+/// A digest of all bytes before an offset, for small logs of which any part may be written again.
+pub fn digest_all(path: &Path, offset: u64) -> io::Result<u64> {
+    let mut file = file::open_regular(path)?.take(offset);
+    let (mut digest, mut buffer) = (0xcbf2_9ce4_8422_2325, vec![0; 64 << 10]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(digest),
+            length => digest = extend_digest(digest, &buffer[..length]),
+        }
+    }
+}
+
 /// The beginning of a line shortly before the end of a log; 0 where it has to be read from its beginning.
 fn find_line_near_end(path: &Path) -> io::Result<u64> {
     const NEAR_BYTES: [u64; 3] = [64 << 10, 1 << 20, 16 << 20];

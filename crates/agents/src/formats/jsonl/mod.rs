@@ -13,7 +13,9 @@ mod scan;
 mod search;
 mod seen_facts;
 
-pub use bookmark::{bookmark_near_end, digest_both_ends, digest_head, find_bookmark, find_resume_point, make_bookmark};
+pub use bookmark::{
+    bookmark_near_end, digest_all, digest_both_ends, digest_head, find_bookmark, find_resume_point, make_bookmark,
+};
 pub use ends::{EndsScan, read_head, read_tail, whole_lines};
 pub use line::Line;
 pub use live_start::find_live_start;

@@ -98,12 +98,12 @@ fn another_target_gets_the_session_itself() {
     press(&mut state, "Enter");
     update(&mut state, offered(false));
     let session = key("claude-code", "d2f488a7-0001");
-    let outcome = PickerOutcome::Resume { session: session.clone(), target: "windsurf", fork: false, launch: true };
+    let outcome = PickerOutcome::Resume { session: session.clone(), target: "roo-code", fork: false, launch: true };
     assert_eq!(press_all(&mut state, &["Down", "Down", "Enter"]), [Effect::End(outcome)]);
     // One that is not installed cannot be started.
-    let outcome = PickerOutcome::Resume { session: session.clone(), target: "cursor", fork: false, launch: false };
+    let outcome = PickerOutcome::Resume { session: session.clone(), target: "helix", fork: false, launch: false };
     assert_eq!(press_all(&mut state, &["End", "Enter"]), [Effect::End(outcome)]);
-    let outcome = PickerOutcome::Handoff { session, target: Some("cursor"), launch: false };
+    let outcome = PickerOutcome::Handoff { session, target: Some("helix"), launch: false };
     assert_eq!(press(&mut state, "Ctrl-o"), [Effect::End(outcome)]);
     press(&mut state, "Esc");
     assert!(matches!(state.mode, Mode::List));

@@ -23,13 +23,13 @@ fn where_to_continue_in_a_usual_terminal() {
      Continue “fix the add bug” in…
     ❯ Continue the copy in Codex  58 min ago, gone on with
       Codex              ▌░░░░░░░░░  5.0 %  loses 3 pieces of thinking
-      Windsurf           ██████████  100 %  loses 120 older messages
+      Roo Code           ██████████  100 %  loses 120 older messages
       Claude Code                           its own session d2f488a7
      not installed here
       pi                                    …
       Amp Code                              a prompt in words
      editors
-      Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
+      Helix              ▎░░░░░░░░░  2.4 %  a brief in words
 
 
     ────────────────────────────────────────────────────────────────────────────────
@@ -55,16 +55,16 @@ fn where_to_continue_in_a_small_terminal() {
      Continue “fix the add bug” in…
       Continue the copy in Codex  58 min ago, gone on with
       Codex               5.0 %  loses 3 pieces of thinking
-    ❯ Windsurf            100 %  loses 120 older messages
+    ❯ Roo Code            100 %  loses 120 older messages
       Claude Code                its own session d2f488a7
      not installed here
       pi                         …
       Amp Code                   a prompt in words
      editors
-      Cursor              2.4 %  a brief in words
+      Helix               2.4 %  a brief in words
     ────────────────────────────────────────────────────────────
      Enter writes a new session that its own resume loads, and
-     starts Windsurf
+     starts Roo Code
      loses 120 older messages: they do not fit its window
 
 
@@ -81,13 +81,13 @@ fn where_to_continue_in_a_big_terminal() {
      Continue “fix the add bug” in…                                                                                │  fix the add bug
     ❯ Continue the copy in Codex  58 min ago, gone on with                                                         │  claude-code · ~/calc · main · 12 messages · 4 min ago
       Codex              ▌░░░░░░░░░  5.0 %  13k of 258k     loses 3 pieces of thinking                             │  open now: its client may go on writing
-      Windsurf           ██████████  100 %  40k of 40k      loses 120 older messages                               │  → carried to codex 7cba91ff, pi 01a1dcb4
+      Roo Code           ██████████  100 %  40k of 40k      loses 120 older messages                               │  → carried to codex 7cba91ff, pi 01a1dcb4
       Claude Code                                           its own session d2f488a7                               │
      not installed here                                                                                            │  State
       pi                                                    …                                                      │  the agent had finished its turn and waits for the user
       Amp Code                                              a prompt in words                                      │
      editors                                                                                                       │  Task
-      Cursor             ▎░░░░░░░░░  2.4 %  900 of 38k      a brief in words                                       │  fix the add bug in calc.py and run the tests
+      Helix              ▎░░░░░░░░░  2.4 %  900 of 38k      a brief in words                                       │  fix the add bug in calc.py and run the tests
                                                                                                                    │
                                                                                                                    │  Last exchange
                                                                                                                    │  you: and now?
@@ -149,13 +149,13 @@ fn a_target_that_cannot_hold_the_session_gets_a_prompt() {
      Continue “fix the add bug” in…
       Continue the copy in Codex  58 min ago, gone on with
       Codex               5.0 %  loses 3 pieces of thinking
-      Windsurf            100 %  loses 120 older messages
+      Roo Code            100 %  loses 120 older messages
       Claude Code                its own session d2f488a7
      not installed here
       pi                         …
     ❯ Amp Code                   a prompt in words
      editors
-      Cursor              2.4 %  a brief in words
+      Helix               2.4 %  a brief in words
     ────────────────────────────────────────────────────────────
      Enter writes a prompt, .carryover/RESUME.md, and prints
      the command that goes on
@@ -177,21 +177,21 @@ fn what_has_no_room_is_counted_and_what_is_cut_has_a_mark() {
     let session = key("claude-code", "d2f488a7-0001");
     let notes = vec!["loses 1 permission mode: permissions are the next client's matter".to_owned(); 4];
     let estimate = OfferEstimate { summary: "loses 1 permission mode".to_owned(), notes, ..OfferEstimate::default() };
-    update(&mut state, Event::Estimated { session, fork: false, target: "windsurf", estimate });
+    update(&mut state, Event::Estimated { session, fork: false, target: "roo-code", estimate });
     press_all(&mut state, &["Down", "Down"]);
     assert_snapshot!(frame(&state), @"
      carryover ›  type to filter                     6 sessions
      Continue “fix the add bug” in…
       Continue the copy in Codex  58 min ago, gone on with
       Codex               5.0 %  loses 3 pieces of thinking
-    ❯ Windsurf                   loses 1 permission mode
+    ❯ Roo Code                   loses 1 permission mode
       Claude Code                its own session d2f488a7
      not installed here
       pi                         …
       Amp Code                   a prompt in words
     ────────────────────────────────────────────────── ↓ 2 more
      Enter writes a new session that its own resume loads, and
-     starts Windsurf
+     starts Roo Code
      loses 1 permission mode: permissions are the next client's
      matter
      loses 1 permission mode: permissions are the next client'…

@@ -106,7 +106,7 @@ pub(crate) fn preview() -> Preview {
 
 pub(crate) fn offers() -> Vec<Offer> {
     let offer = |target, name, way, is_installed| {
-        let is_editor = target == "cursor";
+        let is_editor = target == "helix";
         Offer { target, name, way, is_editor, is_installed, note: None, estimate: None }
     };
     let estimate = |fill, note: &str, is_doubtful| {
@@ -130,7 +130,7 @@ pub(crate) fn offers() -> Vec<Offer> {
         },
         Offer {
             estimate: estimate(Some((40_000, 40_000)), "loses 120 older messages: they do not fit its window", true),
-            ..offer("windsurf", "Windsurf", Way::Carry, true)
+            ..offer("roo-code", "Roo Code", Way::Carry, true)
         },
         Offer {
             note: Some("its own session d2f488a7".to_owned()),
@@ -140,7 +140,7 @@ pub(crate) fn offers() -> Vec<Offer> {
         Offer { estimate: Some(cannot_hold), ..offer("amp", "Amp Code", Way::Carry, false) },
         Offer {
             estimate: estimate(Some((900, 38_000)), "a brief in words", false),
-            ..offer("cursor", "Cursor", Way::Words, false)
+            ..offer("helix", "Helix", Way::Words, false)
         },
     ]
 }

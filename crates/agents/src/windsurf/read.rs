@@ -1,0 +1,27 @@
+//! Reading a transcript.
+
+use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header};
+
+use super::{Windsurf, record};
+use crate::formats::jsonl::{self, Line};
+use crate::{AgentError, Bookmark, Reader, Sink, Source};
+
+impl Reader for Windsurf {
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let path = source.path.as_path();
+        // The editor writes the whole of it after every answer: a step that was not over then is another one now.
+        let start = jsonl::find_resume_point(path, from, jsonl::digest_all, sink)?;
+        let begun = sink.learn(Fact::Closing(Closing::Drop));
+        if *from == Bookmark::Start && (begun.is_break() || sink.learn(Fact::File(path.to_path_buf())).is_break()) {
+            return Ok(*from);
+        }
+        let end = jsonl::scan_records(path, start, record::parse_record, |parsed| parsed.send_to_sink(sink))?;
+        Ok(jsonl::make_bookmark(path, end, jsonl::digest_all)?)
+    }
+
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let text = self.read_record(header, key)?;
+        let line = Line::from_bytes(key.offset, text.as_bytes());
+        Ok(record::parse_record(line).map(|parsed| parsed.entries).unwrap_or_default())
+    }
+}

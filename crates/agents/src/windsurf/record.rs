@@ -1,0 +1,81 @@
+//! One step, made into entries.
+
+use std::path::{Path, PathBuf};
+
+use carryover_core::json::Json;
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Body, Call, CallForm, CallId, EntryKey, Fact, Opaque, Origin, Outcome, Part, Status, TitleRank,
+};
+
+use super::dialect::local_path;
+use super::wire::{WireFile, WireStep};
+use crate::formats::jsonl::{self, Line};
+
+pub(super) type Parsed = jsonl::ParsedRecord<More>;
+
+/// What only this agent's steps tell.
+#[derive(Debug, Default)]
+pub(super) struct More {
+    /// Whether it is of a kind that we know.
+    pub is_known: bool,
+}
+
+/// The status of a step that is over.
+const DONE: &str = "done";
+
+/// Reads a line. `None`: it ends without a line feed and may still be growing.
+pub(super) fn parse_record(line: Line<'_>) -> Option<Parsed> {
+    jsonl::parse_line(line, 0, convert)
+}
+
+fn convert(key: EntryKey, step: WireStep<'_>) -> Parsed {
+    let mut parsed = Parsed::empty(key);
+    let at = step.timestamp.as_deref().and_then(Timestamp::parse);
+    let said = |words: Option<String>| words.filter(|words| !words.trim().is_empty());
+    let text = |text: String| vec![Part::Text(text)];
+    let tool_input = step.tool_input();
+    let prompt = step.user_input.and_then(|input| said(input.user_response));
+    let reply = step.planner_response.and_then(|response| said(response.response));
+    let bodies = match (step.kind.as_str(), prompt, reply, tool_input) {
+        ("user_input", Some(prompt), ..) => {
+            parsed.facts.push(Fact::Title(TitleRank::FirstPrompt, one_line(&prompt, 200)));
+            vec![(Origin::User, Body::Prompt(text(prompt)))]
+        }
+        ("user_input", None, ..) => vec![(Origin::Harness, Body::Opaque(Opaque::Wordless))],
+        ("planner_response", _, Some(reply), _) => vec![(Origin::Agent, Body::Reply(text(reply)))],
+        ("planner_response", _, None, _) => vec![(Origin::Agent, Body::known("planner_response"))],
+        (kind, .., Some(input)) => {
+            parsed.facts.extend(find_project(&input).map(Fact::Project));
+            read_tool_step(key, kind, input, step.status.as_deref())
+        }
+        (kind, .., None) => vec![(Origin::Harness, Body::unknown(kind))],
+    };
+    parsed.more.is_known = !bodies.iter().any(|(_, body)| body.is_unknown());
+    parsed.push_entries(at, false, None, bodies);
+    parsed
+}
+
+/// A step that is over says that it was done, and holds what it was given and what came of it in one piece.
+fn read_tool_step(key: EntryKey, kind: &str, input: Json, status: Option<&str>) -> Vec<(Origin, Body)> {
+    // Steps have no names; their place in the file is as good.
+    let id = CallId(format!("step-{}", key.offset).into());
+    let call = Call { id: id.clone(), tool: kind.to_owned(), input, form: CallForm::Function };
+    let mut bodies = vec![(Origin::Agent, Body::Call(Box::new(call)))];
+    if status == Some(DONE) {
+        let outcome = Outcome { call: id, status: Status::Done, exit_code: None, parts: Vec::new() };
+        bodies.push((Origin::Agent, Body::Outcome(Box::new(outcome))));
+    }
+    bodies
+}
+
+/// The repository that a step's file is in: steps do not name the folder that is worked in.
+fn find_project(input: &Json) -> Option<PathBuf> {
+    let file: WireFile = input.read_as()?;
+    let path = local_path(&file.path?);
+    // A name on another machine is not looked up: whoever wrote the transcript would learn of it.
+    let is_local = path.starts_with('/') && !path.starts_with("//") || path.get(1..3) == Some(":\\");
+    let above = Path::new(&path).ancestors().skip(1);
+    is_local.then(|| above.into_iter().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)).flatten()
+}
