@@ -10,6 +10,7 @@ pub mod list;
 pub(crate) mod project;
 pub mod read;
 pub mod recent;
+pub(crate) mod rewritten;
 pub mod select;
 pub(crate) mod standing_limit;
 pub mod unread;

@@ -11,6 +11,8 @@ mod killed;
 mod nothing_runs;
 mod odd_entries;
 #[cfg(unix)]
+mod rewritten;
+#[cfg(unix)]
 mod running;
 mod shared;
 mod stores;

@@ -13,6 +13,7 @@ use crate::own::fingerprint::Fingerprint;
 use crate::sessions::lineage;
 use crate::sessions::list::ListedSession;
 use crate::sessions::read;
+use crate::sessions::rewritten::AbandonedEntries;
 use crate::sessions::unread::Unread;
 use crate::write::journal;
 
@@ -69,7 +70,8 @@ pub(crate) fn assemble_session(
         source: session.found.source.clone(),
         header: std::mem::take(&mut transcript.header),
     }];
-    let taken = drop_unpaired(lineage::restore_originals(agents, context, &mut sources, taken));
+    let abandoned = AbandonedEntries::from_rest(&transcript.entries);
+    let taken = drop_unpaired(lineage::restore_originals(agents, context, &mut sources, taken, &abandoned));
     let origins = taken.iter().map(journal_origin).collect();
     let carried = carry_entries(taken, &sources);
     Ok(AssembledSession { header, carried, origins, sources, n_messages, largest_input, unread })

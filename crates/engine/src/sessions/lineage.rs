@@ -12,6 +12,7 @@ use carryover_core::transcript::{Entry, EntryKey, Fact, Header, RejectedRecord};
 use crate::carry::assemble::{SourceEntry, SourceSession, client_answer, fingerprint_entry};
 use crate::context::Context;
 use crate::own::fingerprint::Fingerprint;
+use crate::sessions::rewritten::AbandonedEntries;
 use crate::write::journal::{self, Ancestor, Journal, Lineage, Origin, SourceFile, State};
 use crate::write::readback::{LiveRecords, add_digest};
 
@@ -40,9 +41,10 @@ pub(crate) fn restore_originals(
     context: &Context,
     sources: &mut Vec<SourceSession>,
     taken: Vec<SourceEntry>,
+    abandoned: &AbandonedEntries<'_>,
 ) -> Vec<SourceEntry> {
     let Some((ours, lineage)) = find_written_part(context, &sources[0]) else { return taken };
-    let steps = LineageWalk::new(&lineage, ours, &taken).into_steps(&taken);
+    let steps = LineageWalk::new(&lineage, ours, &taken, abandoned).into_steps(&taken);
     match fetch_originals(agents, &lineage, &steps) {
         Some((found, originals)) => {
             let first = sources.len();
@@ -104,6 +106,8 @@ struct LineageWalk<'a> {
     ours: WrittenPart,
     /// The digests of the records now, where they have names.
     now: LiveRecords,
+    /// Among them what we wrote and the client wrote again.
+    abandoned: &'a AbandonedEntries<'a>,
     /// Origins by the place of the record that holds them.
     at: BTreeMap<u64, Vec<usize>>,
     steps: Vec<Step>,
@@ -115,7 +119,12 @@ struct LineageWalk<'a> {
 }
 
 impl<'a> LineageWalk<'a> {
-    fn new(lineage: &'a Lineage, ours: WrittenPart, taken: &[SourceEntry]) -> Self {
+    fn new(
+        lineage: &'a Lineage,
+        ours: WrittenPart,
+        taken: &[SourceEntry],
+        abandoned: &'a AbandonedEntries<'a>,
+    ) -> Self {
         let mut now = LiveRecords::new();
         if ours.size.is_none() {
             taken.iter().filter(|taken| taken.answer.is_none()).for_each(|taken| add_digest(&mut now, &taken.entry));
@@ -127,11 +136,12 @@ impl<'a> LineageWalk<'a> {
             }
         }
         let (steps, pending, done) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { lineage, ours, now, at, steps, pending, done, next: Some(0) }
+        Self { lineage, ours, now, abandoned, at, steps, pending, done, next: Some(0) }
     }
 
     /// Whether we wrote the record at this place.
-    fn is_ours(&self, file: u16, offset: u64) -> bool {
+    fn is_ours(&self, key: EntryKey) -> bool {
+        let EntryKey { file, offset, .. } = key;
         let is_written = match self.ours.size {
             Some(size) => offset < size,
             None => self.lineage.written.get(&offset).is_some_and(|then| self.now.get(&offset) == Some(then)),
@@ -139,15 +149,24 @@ impl<'a> LineageWalk<'a> {
         file == self.ours.file && is_written
     }
 
+    /// The place at which we wrote an entry, if we did: its own, or that of the first writing.
+    fn written_at(&self, taken: &SourceEntry) -> Option<u64> {
+        if taken.answer.is_some() {
+            return None;
+        }
+        let own = Some(taken.entry.key).filter(|key| self.is_ours(*key));
+        let first = || self.abandoned.find_first_writing(&taken.entry).filter(|key| self.is_ours(*key));
+        own.or_else(first).map(|key| key.offset)
+    }
+
     fn into_steps(mut self, taken: &[SourceEntry]) -> Vec<Step> {
         let mut ended = false;
         for (index, taken) in taken.iter().enumerate() {
-            let EntryKey { file, offset, .. } = taken.entry.key;
-            let ours = self.is_ours(file, offset) && taken.answer.is_none();
-            let origins = if ours { self.at.get(&offset).cloned() } else { None };
+            let offset = self.written_at(taken);
+            let origins = offset.and_then(|offset| self.at.get(&offset).cloned());
             match origins {
                 Some(origins) => origins.into_iter().for_each(|origin| self.push_original(origin)),
-                None if ours => self.pending.push(index),
+                None if offset.is_some() => self.pending.push(index),
                 None => {
                     if !ended {
                         self.end_written();
