@@ -79,20 +79,31 @@ fn read_content(raw: &RawRecord<'_>, is_named: bool) -> RecordContent {
 /// and most of such a record is text that nobody will see.
 pub(super) fn skim_record(raw: &RawRecord<'_>) -> SkimmedRecord {
     let text = if let RawRecord::Text(text) = raw { text } else { "" };
-    if let Ok(mut record) = serde_json::from_str::<Record<'_, SkippedText>>(text) {
-        let (link, name) = RecordLink::from_wire(&WireLink::take_from(&mut record));
-        let said = if is_from_user(&record) {
-            // Whose words they are is told by the words.
-            read_content(raw, true).reduce_bodies()
-        } else {
-            RecordReader { text, record, is_named: true }.into_content()
-        };
-        return SkimmedRecord { link, name, content: said };
-    }
-    // Whoever reads it whole says what is wrong with it; its place may be known all the same.
-    let link = serde_json::from_str::<WireLink<'_>>(text).ok();
-    let (link, name) = link.map(|link| RecordLink::from_wire(&link)).unwrap_or_default();
-    SkimmedRecord { link, name, content: read_content(raw, true) }
+    // Whose words a user's message is, is told by the words: they are taken along at once.
+    let skimmed = if looks_like_prompt(text) { skim_words::<Text<'_>>(text) } else { skim_words::<SkippedText>(text) };
+    skimmed.unwrap_or_else(|| {
+        // Whoever reads it whole says what is wrong with it; its place may be known all the same.
+        let link = serde_json::from_str::<WireLink<'_>>(text).ok();
+        let (link, name) = link.map(|link| RecordLink::from_wire(&link)).unwrap_or_default();
+        SkimmedRecord { link, name, content: read_content(raw, true) }
+    })
+}
+
+fn skim_words<'a, W: Words<'a>>(text: &'a str) -> Option<SkimmedRecord> {
+    let mut record = serde_json::from_str::<Record<'_, W>>(text).ok()?;
+    let (link, name) = RecordLink::from_wire(&WireLink::take_from(&mut record));
+    let is_from_user = is_from_user(&record);
+    let content = if is_from_user && !W::ARE_KEPT {
+        read_content(&RawRecord::Text(text.into()), true)
+    } else {
+        RecordReader { text, record, is_named: true }.into_content()
+    };
+    Some(SkimmedRecord { link, name, content: if is_from_user { content.reduce_bodies() } else { content } })
+}
+
+/// Whether a record is a user's message as the client writes it. Inside of a text, quotes are escaped.
+fn looks_like_prompt(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), br#""role":"user""#).is_some()
 }
 
 fn is_from_user<W>(record: &Record<'_, W>) -> bool {
