@@ -5,6 +5,7 @@ use std::path::Path;
 
 use carryover_core::transcript::SessionId;
 
+use super::project::ProjectFinder;
 use super::{Windsurf, record};
 use crate::formats::jsonl::EndsScan;
 use crate::formats::unopened::UnopenedFiles;
@@ -51,8 +52,10 @@ impl Discovery for Windsurf {
 /// Looks at a transcript; one in which nothing was said is none.
 fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
+    let mut projects = ProjectFinder::default();
     let ends = EndsScan::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
-        let Some(parsed) = record::parse_record(line) else { return };
+        let Some(mut parsed) = record::parse_record(line) else { return };
+        projects.add_project(&mut parsed);
         ends.scan_record(parsed.more.is_known, &parsed.entries, parsed.facts);
     })?;
     let id = SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());

@@ -6,6 +6,7 @@
 mod dialect;
 mod discover;
 mod hooks;
+mod project;
 mod read;
 mod record;
 #[cfg(test)]

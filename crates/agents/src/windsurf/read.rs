@@ -2,6 +2,7 @@
 
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header};
 
+use super::project::ProjectFinder;
 use super::{Windsurf, record};
 use crate::formats::jsonl::{self, Line};
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
@@ -15,7 +16,11 @@ impl Reader for Windsurf {
         if *from == Bookmark::Start && (begun.is_break() || sink.learn(Fact::File(path.to_path_buf())).is_break()) {
             return Ok(*from);
         }
-        let end = jsonl::scan_records(path, start, record::parse_record, |parsed| parsed.send_to_sink(sink))?;
+        let mut projects = ProjectFinder::default();
+        let end = jsonl::scan_records(path, start, record::parse_record, |mut parsed| {
+            projects.add_project(&mut parsed);
+            parsed.send_to_sink(sink)
+        })?;
         Ok(jsonl::make_bookmark(path, end, jsonl::digest_all)?)
     }
 

@@ -1,6 +1,6 @@
 //! One step, made into entries.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
@@ -9,8 +9,8 @@ use carryover_core::transcript::{
     Body, Call, CallForm, CallId, EntryKey, Fact, Opaque, Origin, Outcome, Part, Status, TitleRank,
 };
 
-use super::dialect::local_path;
-use super::wire::{WireFile, WireStep};
+use super::project;
+use super::wire::WireStep;
 use crate::formats::jsonl::{self, Line};
 
 pub(super) type Parsed = jsonl::ParsedRecord<More>;
@@ -20,6 +20,8 @@ pub(super) type Parsed = jsonl::ParsedRecord<More>;
 pub(super) struct More {
     /// Whether it is of a kind that we know.
     pub is_known: bool,
+    /// The folder of the file that it is about.
+    pub folder: Option<PathBuf>,
 }
 
 /// The status of a step that is over.
@@ -38,7 +40,7 @@ fn convert(key: EntryKey, step: WireStep<'_>) -> Parsed {
     let tool_input = step.tool_input();
     let prompt = step.user_input.and_then(|input| said(input.user_response));
     let reply = step.planner_response.and_then(|response| said(response.response));
-    let bodies = match (step.kind.as_str(), prompt, reply, tool_input) {
+    let bodies = match (&*step.kind, prompt, reply, tool_input) {
         ("user_input", Some(prompt), ..) => {
             parsed.facts.push(Fact::Title(TitleRank::FirstPrompt, one_line(&prompt, 200)));
             vec![(Origin::User, Body::Prompt(text(prompt)))]
@@ -47,7 +49,7 @@ fn convert(key: EntryKey, step: WireStep<'_>) -> Parsed {
         ("planner_response", _, Some(reply), _) => vec![(Origin::Agent, Body::Reply(text(reply)))],
         ("planner_response", _, None, _) => vec![(Origin::Agent, Body::known("planner_response"))],
         (kind, .., Some(input)) => {
-            parsed.facts.extend(find_project(&input).map(Fact::Project));
+            parsed.more.folder = project::file_folder(&input);
             read_tool_step(key, kind, input, step.status.as_deref())
         }
         (kind, .., None) => vec![(Origin::Harness, Body::unknown(kind))],
@@ -68,14 +70,4 @@ fn read_tool_step(key: EntryKey, kind: &str, input: Json, status: Option<&str>) 
         bodies.push((Origin::Agent, Body::Outcome(Box::new(outcome))));
     }
     bodies
-}
-
-/// The repository that a step's file is in: steps do not name the folder that is worked in.
-fn find_project(input: &Json) -> Option<PathBuf> {
-    let file: WireFile = input.read_as()?;
-    let path = local_path(&file.path?);
-    // A name on another machine is not looked up: whoever wrote the transcript would learn of it.
-    let is_local = path.starts_with('/') && !path.starts_with("//") || path.get(1..3) == Some(":\\");
-    let above = Path::new(&path).ancestors().skip(1);
-    is_local.then(|| above.into_iter().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)).flatten()
 }

@@ -84,6 +84,25 @@ fn the_project_is_the_repository_of_the_file_that_was_changed() {
 }
 
 #[test]
+fn whoever_goes_to_another_repository_and_back_is_in_the_last_one() {
+    let home = tempfile::tempdir().unwrap();
+    let step = |name: &str| {
+        let project = home.path().join(name);
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        let path = project.join("src/a.py").display().to_string().replace('\\', "\\\\");
+        format!(r#"{{"type":"view_file","status":"done","view_file":{{"path":"{path}"}}}}"#)
+    };
+    let path = home.path().join("a.jsonl");
+    let project_of = |steps: &[&str]| {
+        let lines: String = steps.iter().map(|name| step(name) + "\n").collect();
+        std::fs::write(&path, FIXTURE.to_owned() + &lines).unwrap();
+        fixtures::read_session(&Windsurf, &path).header.project
+    };
+    assert_eq!(project_of(&["one", "one", "two"]), Some(home.path().join("two")));
+    assert_eq!(project_of(&["one", "two", "two", "one"]), Some(home.path().join("one")));
+}
+
+#[test]
 fn encrypted_conversations_are_counted() {
     let home = tempfile::tempdir().unwrap();
     let store = Store { root: home.path().to_path_buf() };

@@ -4,14 +4,18 @@ use carryover_core::json::Json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::formats::text::Text;
+
 /// One step. Its data stands under a key that is named like its kind.
 #[derive(Deserialize)]
 pub(super) struct WireStep<'a> {
     /// A step without a kind is of one that we do not know, and is not rejected.
-    #[serde(rename = "type", default)]
-    pub kind: String,
-    pub status: Option<String>,
-    pub timestamp: Option<String>,
+    #[serde(borrow, rename = "type", default)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub status: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub timestamp: Option<Text<'a>>,
     pub user_input: Option<WireInput>,
     pub planner_response: Option<WireResponse>,
     #[serde(borrow)]
@@ -36,7 +40,7 @@ impl WireStep<'_> {
     /// What the agent was given in a step in which it does something. Others of that form may be the harness's own, so they
     /// are not taken for calls.
     pub(super) fn tool_input(&self) -> Option<Json> {
-        let data = match self.kind.as_str() {
+        let data = match &*self.kind {
             "code_action" => self.code_action,
             "run_command" => self.run_command,
             "view_file" => self.view_file,
@@ -68,6 +72,13 @@ pub(super) struct WireResponse {
 pub(super) struct WireFile {
     pub path: Option<String>,
     pub new_content: Option<String>,
+}
+
+/// The path of such a file alone.
+#[derive(Deserialize)]
+pub(super) struct WirePath<'a> {
+    #[serde(borrow)]
+    pub path: Option<Text<'a>>,
 }
 
 /// A command that a step runs.
