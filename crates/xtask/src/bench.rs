@@ -34,10 +34,7 @@ const SKIP_FLOOR: &str = "a validating skip";
 
 /// Runs everything and prints a table; fails where a figure is missed.
 pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
-    build_shipped(root)?;
-    let folder = root.join("target/bench");
-    fs_err::create_dir_all(&folder)?;
-    let binaries = Binaries::from_root(root);
+    let (binaries, folder) = prepare_bench(root)?;
     let session = corpus::make_big_session(&folder, BIG_SESSION_BYTES)?;
     let mut figures = Vec::new();
     figures.extend(measure_reading(&binaries, &session)?);
@@ -54,6 +51,27 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.push(detecting::measure_detect(&binaries, &folder, &home)?);
     figures.push(measure_start(&binaries)?);
     Ok(figures)
+}
+
+/// The figures of a handoff alone.
+pub(crate) fn measure_handoff_alone(root: &Path) -> Result<Vec<Figure>> {
+    let (binaries, folder) = prepare_bench(root)?;
+    let session = corpus::make_big_session(&folder, BIG_SESSION_BYTES)?;
+    measure_handoff(&binaries, &folder, &session)
+}
+
+/// The figures of the agents' readers alone.
+pub(crate) fn measure_readers_alone(root: &Path) -> Result<Vec<Figure>> {
+    let (binaries, folder) = prepare_bench(root)?;
+    readers::measure_all(&binaries, &stores::make_home(root, &folder)?)
+}
+
+/// Builds what is measured, and makes the folder for what it is measured on.
+fn prepare_bench(root: &Path) -> Result<(Binaries, PathBuf)> {
+    build_shipped(root)?;
+    let folder = root.join("target/bench");
+    fs_err::create_dir_all(&folder)?;
+    Ok((Binaries::from_root(root), folder))
 }
 
 /// The daemon's figures alone, with a program that is built already.

@@ -1,9 +1,5 @@
 //! Whether a call failed, and in which lines its output says why.
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
-
 use super::shell::CommandLine;
 use super::test_run::TestReport;
 use crate::distill::{CallEnd, Quoting};
@@ -102,14 +98,9 @@ const CRASH_STARTS: [&str; 7] = [
 
 /// Whether the last lines of an output are the end of a crash.
 fn ends_in_crash(text: &str) -> bool {
-    static FINDER: LazyLock<Option<AhoCorasick>> =
-        LazyLock::new(|| AhoCorasick::new(CRASH_STARTS.iter().chain([&MISSING_COMMAND])).ok());
-    let tail = text_tail(text, CRASH_BYTES);
-    // Most outputs have none of these words anywhere, and need not be taken apart.
-    let may_crash = FINDER.as_ref().is_none_or(|finder| finder.is_match(tail));
     let is_crash =
         |line: &str| CRASH_STARTS.iter().any(|start| line.starts_with(start)) || line.ends_with(MISSING_COMMAND);
-    may_crash && tail.lines().map(str::trim).any(is_crash)
+    text_tail(text, CRASH_BYTES).lines().map(str::trim).any(is_crash)
 }
 
 /// The lines of an output that tell the error, as they stand and in their order; the last line where none tells more.
