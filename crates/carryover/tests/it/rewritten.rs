@@ -9,8 +9,8 @@ fn read_records(path: &str) -> Vec<Value> {
 }
 
 fn write_records(path: &str, records: &[Value]) {
-    let text: String = records.iter().map(|record| format!("{record}\n")).collect();
-    fs_err::write(path, text).unwrap();
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    fs_err::write(path, lines.join("\n") + "\n").unwrap();
 }
 
 /// Attaches an image to the prompt of the bundled Codex session.
