@@ -54,7 +54,7 @@ pub use plan::{
     TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
-pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchView, ModelService};
+pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchModule, LaunchView, ModelService};
 pub use settings::SettingsView;
 pub use target::{EDITORS, Placement, Target};
 pub use version::Version;

@@ -86,6 +86,7 @@ pub enum AddressForm {
     /// A module of the client's own kind, and the argument that loads it.
     Module {
         argument: &'static str,
+        file: &'static str,
         text: String,
     },
 }
@@ -96,8 +97,17 @@ pub struct LaunchChanges {
     pub vars: BTreeMap<String, String>,
     /// They go before the user's own.
     pub args: Vec<String>,
-    /// Texts to be written to files, each with the argument that its path follows.
-    pub modules: Vec<(&'static str, String)>,
+    /// Files to be written for the run.
+    pub modules: Vec<LaunchModule>,
+}
+
+/// A file that a client loads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchModule {
+    pub file: &'static str,
+    pub text: String,
+    /// The argument that its path follows.
+    pub argument: &'static str,
 }
 
 impl LaunchChanges {
@@ -127,8 +137,8 @@ impl LaunchChanges {
                 put_text(&mut value, path, address);
                 self.vars.insert((*name).to_owned(), value.to_string());
             }
-            AddressForm::Module { argument, text } => {
-                self.modules.push((argument, text.replace(ADDRESS_MARK, address)));
+            AddressForm::Module { argument, file, text } => {
+                self.modules.push(LaunchModule { file, text: text.replace(ADDRESS_MARK, address), argument });
             }
         }
     }
@@ -297,7 +307,7 @@ mod tests {
         let home = Home::new().file(".pi/models.json", models);
         let (_, told) = home.lead("pi", ".pi", &["--provider", "own\"x"]);
         let module = "export default function (pi) {\n  pi.registerProvider(\"own\\\"x\", {\"baseUrl\":\"http://here/t/0\"});\n}\n";
-        assert_eq!(told.modules, [("--extension", module.to_owned())]);
+        assert_eq!((told.modules[0].argument, told.modules[0].text.as_str()), ("--extension", module));
     }
 
     #[test]

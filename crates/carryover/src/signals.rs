@@ -68,6 +68,34 @@ pub(crate) fn leave_interrupts_to_child() -> impl Drop {
 #[cfg(not(unix))]
 pub(crate) fn leave_interrupts_to_child() {}
 
+/// Passes signals on, as long as it lives.
+#[cfg(unix)]
+pub(crate) struct Passing {
+    handle: signal_hook::iterator::Handle,
+}
+
+#[cfg(unix)]
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.handle.close();
+    }
+}
+
+/// Calls somebody with each signal that asks this process to end; with those that are typed only where that is wanted.
+#[cfg(unix)]
+pub(crate) fn pass_on(typed_ones_too: bool, pass: impl Fn(i32) + Send + 'static) -> io::Result<Passing> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM, SIGINT, SIGQUIT])?;
+    let handle = signals.handle();
+    let wait = move || {
+        for signal in signals.forever().filter(|signal| typed_ones_too || ![SIGINT, SIGQUIT].contains(signal)) {
+            pass(signal);
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    Ok(Passing { handle })
+}
+
 /// Ends this process as the signal would have. Where that fails, the first way still ends.
 #[cfg(unix)]
 fn end_at_once(signal: i32) {

@@ -27,5 +27,6 @@ pub(super) fn find_services(launch: &LaunchView<'_>) -> Result<Vec<ModelService>
     // The name is written as JSON, which is a text in the module's language as well.
     let (name, address) = (json!(provider), json!({"baseUrl": ADDRESS_MARK}));
     let text = format!("export default function (pi) {{\n  pi.registerProvider({name}, {address});\n}}\n");
-    Ok(vec![ModelService::new(&provider, upstream, vec![AddressForm::Module { argument: "--extension", text }])])
+    let told = AddressForm::Module { argument: "--extension", file: "carryover-record.ts", text };
+    Ok(vec![ModelService::new(&provider, upstream, vec![told])])
 }

@@ -41,7 +41,7 @@ pub struct Forgotten {
 type ForgetFn = fn(&Context, &[KeptSession]) -> io::Result<()>;
 
 /// What else in our own folder holds words of sessions.
-const TEXT_HOLDERS: &[ForgetFn] = 
+const TEXT_HOLDERS: &[ForgetFn] =
     &[forget_journal_titles, forget_listings, forget_handoffs, recording::forget_session_recordings];
 
 /// Rows that name a session by its agent and id.

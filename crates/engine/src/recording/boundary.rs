@@ -40,7 +40,8 @@ pub struct RecordedTool {
 }
 
 /// Members of a request that say who asks, and not how.
-const IDENTITY_FIELDS: &[&str] = &["metadata", "user", "prompt_cache_key", "safety_identifier", "session_id", "client_metadata"];
+const IDENTITY_FIELDS: &[&str] =
+    &["metadata", "user", "prompt_cache_key", "safety_identifier", "session_id", "client_metadata"];
 
 impl RecordedBoundary {
     /// The boundary of the session's own loop; none where no request to a model was answered.

@@ -91,7 +91,9 @@ mod tests {
 
     #[test]
     fn keys_are_stripped_by_the_name_that_they_stand_under() {
-        for name in ["Authorization", "x-api-key", "api-key", "x-goog-api-key", "Cookie", "set-cookie", "Proxy-Authorization"] {
+        for name in
+            ["Authorization", "x-api-key", "api-key", "x-goog-api-key", "Cookie", "set-cookie", "Proxy-Authorization"]
+        {
             assert_eq!(header(name, "abc"), STRIPPED, "{name}");
         }
         assert_eq!(header("x-amz-security-token", "abc"), STRIPPED);
@@ -116,6 +118,9 @@ mod tests {
     fn keys_on_a_command_line_are_stripped() {
         let argv = ["a", "--openai-api-key", "abc", "--token=abc", "-p", "say a key", "--max-tokens", "5"];
         let kept = strip_arguments(&argv.map(str::to_owned));
-        assert_eq!(kept, ["a", "--openai-api-key", STRIPPED, "--token=[stripped]", "-p", "say a key", "--max-tokens", "5"]);
+        assert_eq!(
+            kept,
+            ["a", "--openai-api-key", STRIPPED, "--token=[stripped]", "-p", "say a key", "--max-tokens", "5"]
+        );
     }
 }

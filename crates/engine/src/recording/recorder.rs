@@ -261,8 +261,7 @@ impl Writer {
         let request = RequestHead { path: strip_path(&head.path), headers, ..head };
         let request_body = Some(BodyWriter::chained(&self.folder, number));
         let (response, response_body, has_gaps) = (None, None, false);
-        let open =
-            OpenExchange { service, started_at, request, request_body, response, response_body, has_gaps };
+        let open = OpenExchange { service, started_at, request, request_body, response, response_body, has_gaps };
         self.open.insert(number, open);
     }
 

@@ -46,7 +46,8 @@ fn last_use(recording: &Recording) -> Timestamp {
 
 fn remove_where(context: &Context, mut is_meant: impl FnMut(&Recording) -> bool) -> io::Result<()> {
     let recordings = list_recordings(context)?;
-    recordings.iter().filter(|recording| is_meant(recording)).try_for_each(|recording| {
-        fs_err::remove_dir_all(&recording.folder)
-    })
+    recordings
+        .iter()
+        .filter(|recording| is_meant(recording))
+        .try_for_each(|recording| fs_err::remove_dir_all(&recording.folder))
 }

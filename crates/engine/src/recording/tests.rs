@@ -158,9 +158,12 @@ fn the_boundary_is_that_of_the_sessions_own_loop() {
     let (_home, context) = empty_context();
     let recorder = start_recorder(&context);
     let request = |system: &str, first: &str, n_messages: usize, tools: &[&str]| {
-        let messages: Vec<Value> = (0..n_messages).map(|n| json!({"role": "user", "content": format!("{first}{n}")})).collect();
-        let tools: Vec<Value> =
-            tools.iter().map(|name| json!({"name": name, "description": "d", "input_schema": {"type": "object"}})).collect();
+        let messages: Vec<Value> =
+            (0..n_messages).map(|n| json!({"role": "user", "content": format!("{first}{n}")})).collect();
+        let tools: Vec<Value> = tools
+            .iter()
+            .map(|name| json!({"name": name, "description": "d", "input_schema": {"type": "object"}}))
+            .collect();
         json!({"model": "m-1", "system": [{"type": "text", "text": system}], "messages": messages, "tools": tools,
             "max_tokens": 32000, "temperature": 1, "metadata": {"user_id": "u"}, "stream": true})
     };
