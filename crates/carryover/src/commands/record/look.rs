@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::count_exchanges;
 use crate::error::{CommandError, ErrorKind};
-use crate::quantity::format_bytes;
+use crate::quantity::{format_bytes, format_count};
 use crate::relative_time::format_ago;
 use crate::ui::{BOLD, DIM, Ui};
 
@@ -111,11 +111,11 @@ pub(super) fn cmd_show(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Resul
         return Ok(ui.write_json(&document)?);
     }
     let exchanges = count_exchanges(row.exchanges);
-    ui.write_line(format_args!("{BOLD}{}{BOLD:#}  {}  {exchanges}", row.id, row.agent))?;
-    ui.write_line(format_args!("command    {}", row.argv.join(" ")))?;
-    ui.write_line(format_args!("project    {}", row.project))?;
+    ui.write_row(format_args!("{BOLD}{}{BOLD:#}  {}  {exchanges}", row.id, row.agent))?;
+    ui.write_row(format_args!("command    {}", row.argv.join(" ")))?;
+    ui.write_row(format_args!("project    {}", row.project))?;
     for session in &row.sessions {
-        ui.write_line(format_args!("session    {} {DIM}({}){DIM:#}", session.id, session.by.name()))?;
+        ui.write_row(format_args!("session    {} {DIM}({}){DIM:#}", session.id, session.by.name()))?;
     }
     match boundary {
         Some(boundary) => write_boundary(ui, &boundary),
@@ -124,18 +124,16 @@ pub(super) fn cmd_show(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Resul
 }
 
 fn write_boundary(ui: &mut Ui, boundary: &RecordedBoundary) -> Result<(), CommandError> {
-    ui.write_line(format_args!("service    {}", boundary.upstream))?;
-    ui.write_line(format_args!("model      {}", boundary.model.as_deref().unwrap_or("not named")))?;
+    ui.write_row(format_args!("service    {}", boundary.upstream))?;
+    ui.write_row(format_args!("model      {}", boundary.model.as_deref().unwrap_or("not named")))?;
     let chars: usize = boundary.system_prompt.iter().map(|text| text.chars().count()).sum();
-    ui.write_line(format_args!(
-        "prompt     {chars} characters before a conversation of {} messages",
-        boundary.messages
-    ))?;
+    let messages = format_count(boundary.messages, "message", "messages");
+    ui.write_row(format_args!("prompt     {chars} characters before a conversation of {messages}"))?;
     let tools: Vec<&str> = boundary.tools.iter().map(|tool| tool.name.as_str()).collect();
-    ui.write_line(format_args!("tools      {} {DIM}{}{DIM:#}", tools.len(), tools.join(" ")))?;
+    ui.write_row(format_args!("tools      {} {DIM}{}{DIM:#}", tools.len(), tools.join(" ")))?;
     for (name, value) in &boundary.sampling {
         let value: String = value.to_string().chars().take(120).collect();
-        ui.write_line(format_args!("sampling   {name} {DIM}{value}{DIM:#}"))?;
+        ui.write_row(format_args!("sampling   {name} {DIM}{value}{DIM:#}"))?;
     }
     Ok(())
 }
