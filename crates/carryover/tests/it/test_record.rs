@@ -159,7 +159,7 @@ fn what_cannot_be_recorded_is_not_started() {
 
 #[test]
 fn a_signal_reaches_the_client_and_the_client_decides() {
-    let script = "#!/bin/bash\ntrap 'echo told; exit 3' TERM\necho ready\nwhile :; do read -rt 10 || :; done\n";
+    let script = "#!/bin/bash\ntrap 'echo told; exit 3' TERM\necho ready\nread -rt 20\nexit 9\n";
     let (env, _server) = start_model(TestEnv::new(), script);
     let mut child = env.command(&["record", "claude"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -69,7 +69,7 @@ impl Run {
     }
 
     fn places(&self) -> Places {
-        Places::new(&self.sandbox)
+        Places::new(&[&self.sandbox])
     }
 }
 
@@ -151,11 +151,11 @@ impl Stage<'_> {
             let setup = self.source.setup();
             let ask = |sandbox: &Sandbox| self.client.resume(sandbox, &setup, &session_id, &prompt, turn.turns.clone());
             let (here, there) = (ask(original)?, ask(&other)?);
-            let (here_places, there_places) = (Places::new(original), Places::new(&other));
+            // Clients write paths of their home into sessions, which stay there wherever the session goes.
+            let places = Places::new(&[original, &other]);
             let pairs = here.requests.iter().zip(&there.requests);
-            let differences = pairs.filter_map(|(here, there)| {
-                first_difference(&here_places.normalise(here), &there_places.normalise(there))
-            });
+            let differences =
+                pairs.filter_map(|(here, there)| first_difference(&places.normalise(here), &places.normalise(there)));
             findings.extend(differences.map(|difference| format!("turn {number}: {difference}")));
             if here.requests.len() != there.requests.len() {
                 let counts = (here.requests.len(), there.requests.len());
@@ -167,7 +167,10 @@ impl Stage<'_> {
 
     /// Brings the session into a fresh home. A copy does until an export and an import take its place here.
     fn bring_session(&self, original: &Sandbox) -> Result<Sandbox, ClientError> {
-        original.copy_sessions(self.source.lab, &self.folder.join("fresh"))
+        let fresh = original.copy_sessions(self.source.lab, &self.folder.join("fresh"))?;
+        // Where a session names another home than its own, a client tells its model anew what it finds there.
+        rename_home(&fresh.home, &original.home.display().to_string(), &fresh.home.display().to_string())?;
+        Ok(fresh)
     }
 
     /// By what the client is told to resume; a client that keeps its session with the work needs no name.
@@ -178,6 +181,24 @@ impl Stage<'_> {
         let carryover = Carryover { program: &self.options.carryover, sandbox };
         carryover.only_session(&self.client, &self.client)
     }
+}
+
+/// Puts one home's path in the place of another's in all files of text below a folder.
+fn rename_home(folder: &Path, old: &str, new: &str) -> Result<(), ClientError> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            rename_home(&path, old, new)?;
+        } else if let Ok(text) = fs::read_to_string(&path)
+            && text.contains(old)
+        {
+            let modified = fs::metadata(&path)?.modified()?;
+            fs::write(&path, text.replace(old, new))?;
+            // Clients sort by it.
+            fs::File::options().write(true).open(&path)?.set_modified(modified)?;
+        }
+    }
+    Ok(())
 }
 
 /// The same command, given to `carryover record`.

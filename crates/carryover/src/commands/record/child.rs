@@ -21,29 +21,31 @@ impl Ended {
 }
 
 /// Runs a client to its end. It inherits the terminal.
+#[cfg(unix)]
 pub(super) fn run_client(command: &mut Command) -> io::Result<Ended> {
-    let _left = crate::signals::leave_interrupts_to_child();
+    // Before it starts: a signal that comes as it does must not end us alone.
+    let signals = crate::signals::HeldSignals::hold()?;
     let child = command.spawn()?;
-    let _passed = pass_signals(&child)?;
+    let _passing = pass_signals(signals, &child)?;
     wait_for(child)
+}
+
+#[cfg(not(unix))]
+pub(super) fn run_client(command: &mut Command) -> io::Result<Ended> {
+    wait_for(command.spawn()?)
 }
 
 /// Passes on what asks this process to end. What is typed reaches the child by itself, which shares our terminal.
 #[cfg(unix)]
-fn pass_signals(child: &Child) -> io::Result<crate::signals::Passing> {
+fn pass_signals(signals: crate::signals::HeldSignals, child: &Child) -> io::Result<crate::signals::Passing> {
     use std::io::IsTerminal;
     let process = process_id(child)?;
-    crate::signals::pass_on(!io::stdin().is_terminal(), move |signal| {
+    signals.pass_on(!io::stdin().is_terminal(), move |signal| {
         if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
             // It may be gone already.
             rustix::process::kill_process(process, signal).ok();
         }
     })
-}
-
-#[cfg(not(unix))]
-fn pass_signals(_: &Child) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(unix)]

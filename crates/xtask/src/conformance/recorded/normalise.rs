@@ -1,6 +1,6 @@
 //! Requests without what must differ between two homes: paths, ids, times.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use carryover_testkit::client::Sandbox;
@@ -11,10 +11,11 @@ use serde_json::Value;
 static VARYING: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let patterns = [
         (r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}", "[ID]"),
-        (r"\b[0-9a-f]{32,}\b", "[HASH]"),
+        (r"[0-9a-f]{32,}", "[HASH]"),
         (r"\b(ses|msg|prt)_[0-9A-Za-z]{16,}", "[ID]"),
         (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?Z?", "[TIME]"),
         (r"\b\d{2}:\d{2}:\d{2}\b", "[TIME]"),
+        (r"\b1[78]\d{11}\b", "[TIME]"),
         (r"127\.0\.0\.1:\d+", "[MODEL]"),
         (r"Wall time: [0-9.]+ seconds", "[DURATION]"),
     ];
@@ -22,19 +23,16 @@ static VARYING: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     patterns.into_iter().filter_map(|(pattern, mark)| Some((Regex::new(pattern).ok()?, mark))).collect()
 });
 
-/// The paths of one home.
+/// The paths of homes that are taken for one and the same.
 pub(super) struct Places {
     replacements: Vec<(String, &'static str)>,
 }
 
 impl Places {
-    pub(super) fn new(sandbox: &Sandbox) -> Self {
-        let mut replacements = Vec::new();
-        for (path, mark) in [(&sandbox.project, "[PROJECT]"), (&sandbox.home, "[HOME]")] {
-            replacements.push((path.display().to_string(), mark));
-            replacements.push((slug(path), mark));
-        }
-        Self { replacements }
+    pub(super) fn new(sandboxes: &[&Sandbox]) -> Self {
+        let marked = |sandbox: &&Sandbox| [(sandbox.project.clone(), "[PROJECT]"), (sandbox.home.clone(), "[HOME]")];
+        let forms = |(path, mark): (PathBuf, &'static str)| [(path.display().to_string(), mark), (slug(&path), mark)];
+        Self { replacements: sandboxes.iter().flat_map(marked).flat_map(forms).collect() }
     }
 
     /// A request in which paths, ids and times have marks in their stead.
@@ -108,7 +106,7 @@ mod tests {
 
     fn places(name: &str) -> Places {
         let root = Path::new("/tmp").join(name);
-        Places::new(&Sandbox { home: root.join("home"), project: root.join("project") })
+        Places::new(&[&Sandbox { home: root.join("home"), project: root.join("project") }])
     }
 
     #[test]
@@ -120,7 +118,7 @@ mod tests {
         let one = request("a", "5f0c1e6a-2b7d-4c3e-9a41-0d6b8e2f7c15", "2026-11-18T10:00:00.123Z");
         let other = request("bc", "00000000-0000-4000-8000-000000000000", "2026-11-18T11:22:33Z");
         assert_eq!(first_difference(&places("a").normalise(&one), &places("bc").normalise(&other)), None);
-        assert_eq!(VARYING.len(), 7);
+        assert_eq!(VARYING.len(), 8);
     }
 
     #[test]
