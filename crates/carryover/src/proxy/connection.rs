@@ -18,7 +18,7 @@ use tokio::task::AbortHandle;
 use super::guard::{self, Admitted};
 use super::tapped_body::{RequestBody, ResponseBody};
 use super::upstream::{self, Upstream};
-use super::{Route, Shared};
+use super::{Route, Shared, peer};
 
 /// So many connections are served at once; more wait.
 const MAX_CONNECTIONS: usize = 256;
@@ -44,11 +44,14 @@ pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, peer)) = listener.accept().await else {
             // Out of files, most likely: others must end first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
+        if !peer::is_own_peer(peer, shared.port) {
+            continue;
+        }
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             serve_connection(stream, shared).await;

@@ -2,10 +2,11 @@
 //!
 //! Nothing is changed on the way but the address: bodies go chunk by chunk as they come, whoever hangs up is hung up on
 //! at the other end, and a slow reader slows the sender down. It listens on loopback, and answers who knows the token in
-//! the address: the user's key goes along with every request.
+//! the address and is the same user. Keys are not its matter: each request has its own.
 
 mod connection;
 mod guard;
+mod peer;
 mod probe;
 mod tapped_body;
 mod tunnel;

@@ -221,7 +221,7 @@ fn a_client_that_hangs_up_amid_an_answer_is_hung_up_at_the_service() {
 
 #[test]
 fn a_client_that_reads_slowly_slows_the_service_down() {
-    const TOTAL: usize = 96 << 20;
+    const TOTAL: usize = 48 << 20;
     const CHUNK: usize = 64 << 10;
     let stage = Stage::new();
     let mut client = stage.connect();
@@ -397,7 +397,7 @@ fn peak_memory() -> usize {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_huge_body_takes_little_memory() {
-    const TOTAL: usize = 400 << 20;
+    const TOTAL: usize = 300 << 20;
     const MAX_MEMORY: usize = 200 << 20;
     let stage = Stage::new();
     let mut client = stage.connect();
