@@ -2,6 +2,7 @@
 
 use crate::recording::{ADDRESS_MARK, AddressForm, LaunchView, ModelService};
 
+#[expect(clippy::unnecessary_wraps, reason = "other agents may have to refuse")]
 pub(super) fn find_services(launch: &LaunchView<'_>) -> Result<Vec<ModelService>, String> {
     Ok(vec![find_chat_service(launch), find_messages_service(launch)])
 }

@@ -31,10 +31,11 @@ pub(super) fn find_services(launch: &LaunchView<'_>) -> Result<Vec<ModelService>
     let in_args = launch.option(&["-m", "--model"]).and_then(|model| model.split_once('/'));
     let chosen = || model::choose_model(at.env, at.project, &super::database_path(&at.store.root, at.env)).provider;
     let provider = in_args.map_or_else(chosen, |(provider, _)| provider.to_owned());
-    if !upstreams.contains_key(&provider) {
-        let known = KNOWN_UPSTREAMS.iter().find(|(name, _)| *name == provider);
-        let (_, upstream) = known.ok_or_else(|| format!("the address of its provider `{provider}` is not known"))?;
-        upstreams.insert(provider, (*upstream).to_owned());
+    let known = KNOWN_UPSTREAMS.iter().find(|(name, _)| *name == provider);
+    if let Some((_, upstream)) = known {
+        upstreams.entry(provider).or_insert_with(|| (*upstream).to_owned());
+    } else if !upstreams.contains_key(&provider) {
+        return Err(format!("the address of its provider `{provider}` is not known"));
     }
     let to_service = |(name, upstream): (String, String)| {
         let path = ["provider", &name, "options", "baseURL"].map(str::to_owned).to_vec();

@@ -43,7 +43,7 @@ pub(super) fn check_request(shared: &Shared, head: &Parts) -> Result<Admitted, R
         // Clients that would rather have a web socket then go on with ordinary requests.
         return Err((StatusCode::UPGRADE_REQUIRED, "ordinary requests alone are recorded"));
     }
-    let path = parts.next().map(|rest| format!("/{rest}")).unwrap_or_else(|| query.to_owned());
+    let path = parts.next().map_or_else(|| query.to_owned(), |rest| format!("/{rest}"));
     Ok(Admitted { route, path })
 }
 

@@ -23,7 +23,7 @@ struct Stage {
     proxy: Proxy,
     recorder: Recorder,
     service: TcpListener,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
 }
 
 fn make_context(home: &std::path::Path) -> Context {
@@ -55,7 +55,7 @@ impl Stage {
         let other = Upstream::parse(&format!("http://127.0.0.1:{port}/other")).unwrap();
         let routes = vec![Route { upstream, by_header: Some(("x-account", other)) }];
         let proxy = Proxy::start(routes, TOKEN.to_owned(), recorder.handle(), Surroundings::new(&context.env)).unwrap();
-        Self { proxy, recorder, service, _home: home }
+        Self { proxy, recorder, service, home }
     }
 
     /// Connects as the client does.
@@ -79,7 +79,7 @@ impl Stage {
         let folder = self.recorder.folder().to_owned();
         let (_, summary) = self.recorder.finish(Some(0)).unwrap();
         let recording = Recording::open(&folder).unwrap().unwrap();
-        (recording.exchanges().unwrap(), recording, summary, self._home)
+        (recording.exchanges().unwrap(), recording, summary, self.home)
     }
 }
 
@@ -180,8 +180,8 @@ fn bytes_pass_as_they_are_chunk_by_chunk_and_the_key_reaches_the_service_alone()
     assert_eq!(exchanges.len(), 1);
     let exchange = recording.with_exchange(&exchanges[0]);
     assert!(exchange.request_bytes().unwrap() == body);
-    let events = (0..50).map(|number| format!("data: {{\"n\": {number:02}}}\n\n")).collect::<String>();
-    assert_eq!(String::from_utf8(exchange.response_bytes().unwrap()).unwrap(), events);
+    let events: Vec<String> = (0..50).map(|number| format!("data: {{\"n\": {number:02}}}\n\n")).collect();
+    assert_eq!(String::from_utf8(exchange.response_bytes().unwrap()).unwrap(), events.concat());
     assert_eq!(exchanges[0].ending, Ending::Complete);
     assert!(!format!("{exchanges:?}").contains("very-secret"));
     assert!(!format!("{exchanges:?}").contains(TOKEN));
@@ -258,9 +258,9 @@ fn a_client_that_reads_slowly_slows_the_service_down() {
 fn a_service_that_is_not_there_is_told_to_the_client() {
     let stage = Stage::new();
     let port = stage.service.local_addr().unwrap().port();
-    let Stage { proxy, recorder, service, _home } = stage;
+    let Stage { proxy, recorder, service, home } = stage;
     drop(service);
-    let stage = Stage { proxy, recorder, service: TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap(), _home };
+    let stage = Stage { proxy, recorder, service: TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap(), home };
     let mut client = stage.connect();
     client.send(stage.head("Content-Length: 0\r\nConnection: close\r\n"));
     let answer = String::from_utf8(client.read_rest()).unwrap();

@@ -37,7 +37,7 @@ pub struct BodyRecord {
     pub sha256: String,
     /// The body that must be read first, where it is told as a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base: Option<Box<BodyRecord>>,
+    pub base: Option<Box<Self>>,
 }
 
 impl BodyRecord {
@@ -168,7 +168,7 @@ fn window_log(bytes: usize) -> u32 {
 
 /// Reads a body as it was sent, and sees that it is.
 pub(super) fn read_body(recording: &Path, record: &BodyRecord) -> io::Result<Vec<u8>> {
-    let is_plain = record.file.ends_with(".zst") && !record.file.contains(['/', '\\']);
+    let is_plain = !record.file.contains(['/', '\\']) && !record.file.starts_with('.');
     if !is_plain || record.bytes > MAX_READ_BYTES || record.chain_length() > MAX_CHAIN {
         return Err(damaged(record));
     }

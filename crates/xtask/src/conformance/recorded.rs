@@ -5,7 +5,7 @@ mod normalise;
 
 use std::path::{Path, PathBuf};
 
-use carryover_agents::agent_by_name;
+use carryover_agents::{Agent, agent_by_name};
 use carryover_engine::recording::{RecordedBoundary, Recording};
 use carryover_testkit::client::{Client, ClientError, Launch, PromptRequest, Sandbox, SessionChoice};
 use carryover_testkit::model::{LoggedRequest, ModelServer, RequestKind};
@@ -40,7 +40,7 @@ pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
 /// The newest client of each agent that can be recorded in the laboratory.
 fn list_clients(options: &Options) -> Vec<Source> {
     let is_recordable = |client: &Source| {
-        let facts = agent_by_name(client.lab.id).map(|agent| agent.facts());
+        let facts = agent_by_name(client.lab.id).map(Agent::facts);
         facts.is_some_and(|facts| facts.recording.is_some()) && client.lab.is_recordable()
     };
     let mut clients = tier::Tier::new(false).list_newest();

@@ -27,7 +27,7 @@ pub(super) fn run_client(command: &mut Command) -> io::Result<Ended> {
     let signals = crate::signals::HeldSignals::hold()?;
     let child = command.spawn()?;
     let _passing = pass_signals(signals, &child)?;
-    wait_for(child)
+    wait_for(&child)
 }
 
 #[cfg(not(unix))]
@@ -56,9 +56,9 @@ fn process_id(child: &Child) -> io::Result<rustix::process::Pid> {
 
 /// Waits for the end. A child that stops itself, as clients do on Ctrl-Z, stops us too: the shell waits for us.
 #[cfg(unix)]
-fn wait_for(child: Child) -> io::Result<Ended> {
+fn wait_for(child: &Child) -> io::Result<Ended> {
     use rustix::process::{Signal, WaitOptions, getpid, kill_process, waitpid};
-    let process = process_id(&child)?;
+    let process = process_id(child)?;
     loop {
         let status = match waitpid(Some(process), WaitOptions::UNTRACED) {
             Err(rustix::io::Errno::INTR) | Ok(None) => continue,
