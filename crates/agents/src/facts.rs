@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Cleanup, Env, HookSet, Os, Placement, ResumeCommand};
+use crate::{Cleanup, Env, FindServices, HookSet, Os, Placement, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +142,8 @@ pub struct Facts {
     pub cleanup: Option<Cleanup>,
     /// The list of files that it reads at every start, where it has one and no hooks.
     pub read_list: Option<&'static ReadList>,
+    /// The model services that it talks to, where it can be led to other addresses for one run.
+    pub recording: Option<FindServices>,
 }
 
 /// A list of files in an agent's settings (YAML), each of which it reads at the start of every session.
@@ -195,6 +197,7 @@ impl Facts {
         hooks: None,
         read_list: None,
         cleanup: None,
+        recording: None,
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.

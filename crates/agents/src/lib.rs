@@ -26,6 +26,7 @@ mod pi;
 mod plan;
 mod pointer_file;
 mod qwen_code;
+mod recording;
 mod settings;
 mod target;
 mod version;
@@ -53,6 +54,7 @@ pub use plan::{
     TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
+pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchModule, LaunchView, ModelService};
 pub use settings::SettingsView;
 pub use target::{EDITORS, Placement, Target};
 pub use version::Version;

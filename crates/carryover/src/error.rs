@@ -29,6 +29,8 @@ pub(crate) enum ErrorKind {
     Bug,
     /// A question was left unanswered, which needs no words.
     Left,
+    /// A client that was run for its user has ended with this code, and has told why itself.
+    Client(u8),
     /// Nobody reads any more: the end, and a fine one.
     BrokenPipe,
 }
@@ -87,6 +89,7 @@ impl CommandError {
     fn exit_code(&self) -> ExitCode {
         match self.kind {
             ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            ErrorKind::Client(code) => ExitCode::from(code),
             ErrorKind::NoAgent => ExitCode::from(1),
             ErrorKind::NotFound | ErrorKind::Left => ExitCode::from(2),
             ErrorKind::Io => ExitCode::from(3),
@@ -118,7 +121,7 @@ impl CommandError {
 
 /// Shows an error and says with which code to end.
 pub(crate) fn report(ui: &mut Ui, error: &CommandError) -> ExitCode {
-    if matches!(error.kind, ErrorKind::BrokenPipe | ErrorKind::Left) {
+    if matches!(error.kind, ErrorKind::BrokenPipe | ErrorKind::Left | ErrorKind::Client(_)) {
         return error.exit_code();
     }
     match ui.error(&error.message_lines()) {

@@ -22,6 +22,7 @@ mod paint;
 mod picker;
 mod process_env;
 mod progress;
+mod proxy;
 mod quantity;
 mod relative_time;
 mod screen;
@@ -47,6 +48,7 @@ use crate::error::CommandError;
 use crate::ui::Ui;
 
 pub use crate::picker::PickerProbe;
+pub use crate::proxy::ProxyProbe;
 
 /// The exit code for a wrong command line.
 const EXIT_USAGE: u8 = 64;

@@ -1,6 +1,8 @@
 //! Ctrl-C and its like, for commands that run until they are told to end.
 
 use std::io;
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// How long somebody who is asked to end may take.
@@ -67,6 +69,48 @@ pub(crate) fn leave_interrupts_to_child() -> impl Drop {
 
 #[cfg(not(unix))]
 pub(crate) fn leave_interrupts_to_child() {}
+
+/// Signals that ask this process to end, held back until somebody takes them.
+#[cfg(unix)]
+pub(crate) struct HeldSignals(signal_hook::iterator::Signals);
+
+#[cfg(unix)]
+impl HeldSignals {
+    pub(crate) fn hold() -> io::Result<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+        signal_hook::iterator::Signals::new([SIGHUP, SIGTERM, SIGINT, SIGQUIT]).map(Self)
+    }
+
+    /// Calls somebody with each, until what is given back is dropped; with those that are typed only where that is wanted.
+    /// From then on they end this process as ever.
+    pub(crate) fn pass_on(mut self, typed_ones_too: bool, pass: impl Fn(i32) + Send + 'static) -> io::Result<Passing> {
+        use signal_hook::consts::{SIGINT, SIGQUIT};
+        let passing = Passing(std::sync::Arc::default());
+        let is_over = std::sync::Arc::clone(&passing.0);
+        let wait = move || {
+            for signal in self.0.forever() {
+                if is_over.load(Ordering::Relaxed) {
+                    end_at_once(signal);
+                } else if typed_ones_too || ![SIGINT, SIGQUIT].contains(&signal) {
+                    pass(signal);
+                }
+            }
+        };
+        std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Ok(passing)
+    }
+}
+
+/// Signals are passed on as long as it lives.
+#[cfg(unix)]
+pub(crate) struct Passing(std::sync::Arc<AtomicBool>);
+
+#[cfg(unix)]
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Ends this process as the signal would have. Where that fails, the first way still ends.
 #[cfg(unix)]

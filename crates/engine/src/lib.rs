@@ -12,6 +12,7 @@ pub mod handoff;
 pub mod install;
 pub mod ledger;
 pub mod own;
+pub mod recording;
 pub mod sessions;
 pub mod watch;
 pub mod write;

@@ -14,6 +14,7 @@ mod ledger;
 mod listing;
 mod picking;
 mod readers;
+mod recorder;
 pub(crate) mod stores;
 mod watching;
 
@@ -45,6 +46,7 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(listing::measure_warm(&binaries, &folder)?);
     figures.push(watching::measure_start(&binaries, &folder)?);
     figures.extend(daemon::measure_all(&binaries.carryover)?);
+    figures.extend(recorder::measure_all()?);
     figures.extend(picking::measure_picker(&binaries, &folder)?);
     let home = stores::make_home(root, &folder)?;
     figures.extend(readers::measure_all(&binaries, &home)?);
@@ -77,6 +79,11 @@ fn prepare_bench(root: &Path) -> Result<(Binaries, PathBuf)> {
 /// The daemon's figures alone, with a program that is built already.
 pub(crate) fn measure_daemon(program: &Path) -> Result<Vec<Figure>> {
     daemon::measure_all(&program.canonicalize()?)
+}
+
+/// The recording proxy's figures alone, which run in this program.
+pub(crate) fn measure_recorder() -> Result<Vec<Figure>> {
+    recorder::measure_all()
 }
 
 struct Binaries {

@@ -12,6 +12,7 @@ mod ordered_pool;
 mod page;
 mod pair;
 mod plan;
+mod recorded;
 mod report;
 mod restore;
 mod restore_page;
@@ -39,7 +40,7 @@ pub(crate) enum ConformanceError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(
-        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --carryover"
+        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --record, --carryover"
     )]
     Usage { argument: String },
     #[error("no pair matches the filter")]

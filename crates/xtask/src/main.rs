@@ -30,11 +30,11 @@ cargo xtask dist              make archive, installer, npm packages and formula 
 cargo xtask conformance       prove pairs of agents with the real clients: each agent twice a source and twice a target,
                               with --full every pair, which writes the page (--check compares with it);
                               with --front-door by keys through the picker, with --restore of deleted sessions,
-                              with --hooks of what the next agent is told
+                              with --hooks of what the next agent is told, with --record of recordings
 cargo xtask soak [--short]    a day with every agent, in minutes: sessions grow, are rewritten and deleted, the daemon is
                               killed, and at the end its ledger must equal the stores; [--seed N]
-cargo xtask bench             measure, as ratios against a raw scan; with --handoff or --readers these alone, with
-                              --daemon PROGRAM the daemon alone, of a program that is built already";
+cargo xtask bench             measure, as ratios against a raw scan; with --handoff, --readers or --recorder these alone,
+                              with --daemon PROGRAM the daemon alone, of a program that is built already";
 
 fn main() -> ExitCode {
     match run_command(std::env::args().skip(1).collect()) {
@@ -68,6 +68,7 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("bench", []) => run_bench(&root),
         ("bench", ["--handoff"]) => show_figures(&bench::measure_handoff_alone(&root)?),
         ("bench", ["--readers"]) => show_figures(&bench::measure_readers_alone(&root)?),
+        ("bench", ["--recorder"]) => show_figures(&bench::measure_recorder()?),
         ("bench", ["--daemon", program]) => show_figures(&bench::measure_daemon(Path::new(program))?),
         // The bench starts itself again, so that each measurement has a process of its own.
         ("bench-child", [what, path]) => bench::run_child(what, Path::new(path)),

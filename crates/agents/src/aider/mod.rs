@@ -11,6 +11,7 @@ mod discover;
 mod edits;
 mod read;
 mod record;
+mod recording;
 mod request_log;
 mod segment;
 mod shell;
@@ -72,6 +73,7 @@ static FACTS: Facts = Facts {
         key: "read",
     }),
     windows_checked_on: "2026-11-15",
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 
@@ -90,7 +92,8 @@ impl Agent for Aider {
 
     fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
         let folders = [at.project, &at.store.root, &at.env.home];
-        let configured = || folders.iter().find_map(|folder| configured_model(&folder.join(".aider.conf.yml")));
+        let configured =
+            || folders.iter().find_map(|folder| configured_value(&folder.join(".aider.conf.yml"), "model"));
         at.var("AIDER_MODEL").or_else(configured)
     }
 
@@ -118,9 +121,9 @@ impl Agent for Aider {
 }
 
 /// The model that a file of settings names.
-fn configured_model(file: &Path) -> Option<String> {
+fn configured_value(file: &Path, key: &str) -> Option<String> {
     let text = read_text(file, MAX_SETTINGS_BYTES).ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
     (!value.is_empty()).then(|| value.to_owned())
 }

@@ -17,6 +17,7 @@ mod prompt_sorter;
 mod queue;
 mod read;
 mod record;
+mod recording;
 mod slug;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
@@ -83,6 +84,7 @@ static FACTS: Facts = Facts {
         default_days: 30,
         clock: AgeClock::FileTime,
     }),
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 

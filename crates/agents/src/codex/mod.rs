@@ -17,6 +17,7 @@ pub(crate) mod patch;
 mod peek;
 mod read;
 mod record;
+mod recording;
 mod rollout;
 mod rollout_log;
 mod rollout_writer;
@@ -67,6 +68,7 @@ static FACTS: Facts = Facts {
     resume_budget: 120_000,
     reading_advice: PORTIONS_READING_ADVICE,
     hooks: Some(&hooks::HOOKS),
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 

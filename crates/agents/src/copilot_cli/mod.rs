@@ -13,6 +13,7 @@ mod outcome;
 mod prompt;
 mod read;
 mod record;
+mod recording;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
@@ -54,6 +55,7 @@ static FACTS: Facts = Facts {
     ],
     windows_checked_on: "2026-11-15",
     hooks: Some(&hooks::HOOKS),
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 

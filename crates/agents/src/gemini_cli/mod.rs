@@ -15,6 +15,7 @@ mod project;
 mod prompt;
 mod read;
 mod record;
+mod recording;
 mod replay;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
@@ -64,6 +65,7 @@ static FACTS: Facts = Facts {
         default_days: 30,
         clock: AgeClock::LastUse,
     }),
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 

@@ -20,6 +20,7 @@ mod part_buffer;
 mod parts;
 mod read;
 mod record;
+mod recording;
 mod rows;
 mod session_writer;
 mod stored_session;
@@ -61,6 +62,7 @@ static FACTS: Facts = Facts {
     ],
     windows_checked_on: "2026-11-15",
     hooks: Some(&hooks::HOOKS),
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 

@@ -39,6 +39,15 @@ pub(super) fn choose_model(env: &Env, project: &Path, database: &Path) -> WireMo
     configured().or_else(recent).or_else(|| last_used_model(database)).unwrap_or_else(fallback)
 }
 
+/// The user's settings, those that count more behind the others.
+pub(super) fn read_configs(env: &Env, project: &Path) -> Vec<serde_json::Value> {
+    let read = |path: &PathBuf| {
+        let text = file::read_text(path, MAX_SETTINGS_BYTES).ok()?;
+        serde_json::from_str(&strip_comments(&text)).ok()
+    };
+    config_files(env, project).iter().filter_map(read).collect()
+}
+
 /// The tokens that the user says a model takes.
 pub(super) fn configured_window(env: &Env, project: &Path, model: &WireModel) -> Option<u64> {
     config_files(env, project).iter().rev().find_map(|path| {

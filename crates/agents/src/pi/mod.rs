@@ -12,6 +12,7 @@ mod questions;
 mod read;
 mod record;
 mod record_numbers;
+mod recording;
 mod settings;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
@@ -83,6 +84,7 @@ static FACTS: Facts = Facts {
     ],
     windows_checked_on: "2026-11-15",
     hooks: Some(&hooks::HOOKS),
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 

@@ -12,6 +12,7 @@ mod parts;
 mod prompt;
 mod read;
 mod record;
+mod recording;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
@@ -84,6 +85,7 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     default_window: 200_000,
     hooks: Some(&hooks::HOOKS),
+    recording: Some(recording::find_services),
     ..Facts::USUAL
 };
 

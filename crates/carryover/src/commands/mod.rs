@@ -16,6 +16,7 @@ mod info;
 mod install;
 mod list;
 mod man;
+mod record;
 mod refresh;
 mod restore;
 mod resume;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Search(search::SearchArgs),
     Restore(restore::RestoreArgs),
     Forget(forget::ForgetArgs),
+    Record(record::RecordArgs),
     Watch(watch::WatchArgs),
     Install(install::InstallArgs),
     Refresh(refresh::RefreshArgs),
@@ -105,6 +107,7 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Search(_)
         | Command::Restore(_)
         | Command::Forget(_)
+        | Command::Record(_)
         | Command::Daemon(_)
         | Command::Watch(_)
         | Command::Install(_)
@@ -152,6 +155,7 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Search(args) => search::cmd_search(ui, context, args),
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),
         Command::Forget(args) => forget::cmd_forget(ui, context, globals, args),
+        Command::Record(args) => record::cmd_record(ui, context, args),
         Command::Watch(args) => watch::cmd_watch(ui, context, globals, args),
         Command::Status(args) => status::cmd_status(ui, context, args),
         Command::Daemon(args) => daemon::cmd_daemon(ui, context, args),

@@ -29,13 +29,13 @@ fn check_headers(headers: &HeaderMap, token: &str) -> Result<(), (StatusCode, &'
     }
     let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
     match given {
-        Some(given) if is_same(given.trim().as_bytes(), token.as_bytes()) => Ok(()),
+        Some(given) if is_same_secret(given.trim().as_bytes(), token.as_bytes()) => Ok(()),
         _ => Err((StatusCode::UNAUTHORIZED, "the token in ~/.carryover/token is needed")),
     }
 }
 
 /// Compares without telling by its time how much was right.
-fn is_same(given: &[u8], token: &[u8]) -> bool {
+pub(crate) fn is_same_secret(given: &[u8], token: &[u8]) -> bool {
     given.len() == token.len() && given.iter().zip(token).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 

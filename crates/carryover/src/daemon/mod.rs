@@ -15,6 +15,7 @@ mod run;
 mod status;
 
 pub(crate) use background::{Stopped, start, start_in_background, stop, stop_another_program, wait_for_answer};
+pub(crate) use guard::is_same_secret;
 pub(crate) use log::last_lines;
 pub(crate) use routes::MAX_BODY_BYTES;
 pub(crate) use run::{RunFor, run_daemon};

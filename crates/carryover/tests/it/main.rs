@@ -40,6 +40,8 @@ mod test_man;
 mod test_pager;
 mod test_picker;
 #[cfg(unix)]
+mod test_record;
+#[cfg(unix)]
 mod test_resilience;
 mod test_resume;
 mod test_resume_again;

@@ -23,6 +23,7 @@ fn help_is_an_answer() {
       search       Find what was said in any session, also in deleted ones
       restore      Bring back a session that its agent deleted
       forget       Delete sessions from the ledger, for good
+      record       Run an agent and record what it and its model say to each other
       watch        Watch sessions, and tell when one runs into a limit
       install      Let agents call carryover, so that the next one starts informed
       refresh      Bring hooks up to date with the agents that are installed

@@ -10,6 +10,7 @@ use super::kept_session::KeptSession;
 use super::{Ledger, LedgerError, handoffs, io_error, list_set_aside, restore, tombstone};
 use crate::context::Context;
 use crate::handoff::published::Published;
+use crate::recording;
 use crate::sessions::project::ProjectMatcher;
 use crate::sessions::{catalog, glance};
 use crate::write::disk::RealDisk;
@@ -40,7 +41,8 @@ pub struct Forgotten {
 type ForgetFn = fn(&Context, &[KeptSession]) -> io::Result<()>;
 
 /// What else in our own folder holds words of sessions.
-const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles, forget_listings, forget_handoffs];
+const TEXT_HOLDERS: &[ForgetFn] =
+    &[forget_journal_titles, forget_listings, forget_handoffs, recording::forget_session_recordings];
 
 /// Rows that name a session by its agent and id.
 const NAMING_ROWS: &[&str] = &[
@@ -79,6 +81,7 @@ impl Ledger {
         let left = self.published_digests()?;
         handoffs::remove_published(context, published.difference(&left)).map_err(io_error(&context.home))?;
         forget_published(context, what).map_err(io_error(&context.home))?;
+        recording::forget_recordings(context, what).map_err(io_error(&context.home))?;
         for holder in TEXT_HOLDERS {
             holder(context, &sessions).map_err(io_error(&context.home))?;
         }

@@ -14,6 +14,7 @@ use super::forget;
 use super::kept_session::KeptSession;
 use super::{Ingested, Ledger, LedgerError};
 use crate::context::Context;
+use crate::recording;
 use crate::sessions::drift::{Drift, find_drifts};
 use crate::sessions::list::{Failure, Filter, Listing, list_among};
 
@@ -145,6 +146,7 @@ impl Ledger {
     pub fn drop_expired(&mut self, context: &Context) -> Result<usize, LedgerError> {
         let Some(expiry) = expiry_time(context) else { return Ok(0) };
         let expired = self.query_sessions("WHERE s.updated_at < ?1", &[&expiry.millis()])?;
+        recording::remove_expired(context, expiry).map_err(super::io_error(&context.home))?;
         if !expired.is_empty() {
             self.erase_sessions(&expired, None)?;
             forget::forget_handoffs(context, &expired).map_err(super::io_error(&context.home))?;

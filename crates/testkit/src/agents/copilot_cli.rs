@@ -139,6 +139,11 @@ impl Runner for CopilotCli {
         to_args(&["--allow-all-tools", "--allow-all-paths"])
     }
 
+    /// Its provider stands in a file, over which no variable counts.
+    fn is_recordable(&self) -> bool {
+        false
+    }
+
     fn ready_text(&self) -> Option<&'static str> {
         Some("/ commands")
     }

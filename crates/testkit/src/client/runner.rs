@@ -69,6 +69,11 @@ pub(crate) trait Runner: Sync {
         &[]
     }
 
+    /// Whether it can be led through a recording proxy as it is set up here.
+    fn is_recordable(&self) -> bool {
+        true
+    }
+
     /// Whether it reads a handoff by itself once its user has told it to, as below.
     fn reads_opted_in_handoff(&self) -> bool {
         false

@@ -46,6 +46,11 @@ impl Lab {
         self.client.runner.ready_text()
     }
 
+    /// Whether its client, as it is set up here, can be led through a recording proxy.
+    pub fn is_recordable(&self) -> bool {
+        self.client.runner.is_recordable()
+    }
+
     /// Whether its client reads a handoff by itself once its user has told it to.
     pub fn reads_opted_in_handoff(&self) -> bool {
         self.client.runner.reads_opted_in_handoff()

@@ -24,6 +24,8 @@ pub(crate) enum Proof {
     Restore,
     /// That the next agent starts informed.
     Hooks,
+    /// That recordings are exact, and change nothing.
+    Recording,
 }
 
 /// How the matrix is run.

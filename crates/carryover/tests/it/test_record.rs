@@ -1,0 +1,177 @@
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use carryover_testkit::model::{ModelServer, RequestKind, Turn};
+use serde_json::json;
+
+use crate::support::{Said, TestEnv, append_record, check_schema};
+
+/// A client that asks its model once, tells what it was started with, and ends in its own way.
+const CLIENT: &str = r#"#!/bin/bash
+[ "$1" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }
+url=${ANTHROPIC_BASE_URL#http://}
+place=${url%%/*}
+body='{"model":"m-1","max_tokens":9,"system":"be brief","messages":[{"role":"user","content":"hi"}],
+"tools":[{"name":"Bash","input_schema":{"type":"object"}}],
+"metadata":{"user_id":"user_1_session_d3a03cdd-c689-41e6-9587-86a6223f5251"}}'
+exec 3<>"/dev/tcp/${place%:*}/${place#*:}"
+printf 'POST /%s/v1/messages?key=very-secret HTTP/1.1\r\nHost: %s\r\nX-Api-Key: very-secret\r\nContent-Length: %s\r\nConnection: close\r\n\r\n%s' \
+    "${url#*/}" "$place" "${#body}" "$body" >&3
+grep -q '^HTTP/1.1 200' <&3 && echo "answered"
+read -r line && echo "typed: $line"
+echo "args: $*" >&2
+exit 7
+"#;
+
+/// A home with a client, and a model for it.
+fn start_model(env: TestEnv, script: &str) -> (TestEnv, ModelServer) {
+    let server = ModelServer::start().unwrap();
+    server.script_replies(RequestKind::Main, [Turn::from_text("hello")]);
+    let env = env.with_client("claude").var("ANTHROPIC_BASE_URL", &format!("http://127.0.0.1:{}", server.port()));
+    env.write("bin/claude", script);
+    (env, server)
+}
+
+/// Runs the client through the recorder, with a line for it to read.
+fn record(env: &TestEnv, args: &[&str]) -> Said {
+    let mut command = env.command(&[&["record"], args].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"a line\n").unwrap();
+    env.said(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_client_runs_as_ever_and_what_was_said_is_kept_without_keys() {
+    let (env, server) = start_model(TestEnv::with_sessions(), CLIENT);
+    append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));
+    let said = record(&env, &["--", "claude", "-p", "hi", "--api-key", "very-secret"]);
+    insta::assert_snapshot!(said, @"
+    exit code 7
+    --- stdout
+    answered
+    typed: a line
+    --- stderr
+    args: -p hi --api-key very-secret
+    recorded 1 exchange of session d3a03cdd-c689-41e6-9587-86a6223f5251
+    hint: carryover record show 20261115100000-000f4240 tells what the model was told
+    ");
+    let paths: Vec<String> = server.log().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, ["/v1/messages?key=very-secret"]);
+    let shown = env.json("recorded-boundary", &["record", "show"]);
+    assert_eq!(shown["boundary"]["system_prompt"], json!(["be brief"]));
+    assert_eq!(shown["boundary"]["model"], "m-1");
+    assert_eq!(shown["boundary"]["sampling"], json!({"max_tokens": 9}));
+    assert_eq!(shown["boundary"]["tools"][0]["name"], "Bash");
+    assert_eq!(shown["recording"]["exit_code"], 7);
+    assert_eq!(shown["recording"]["argv"], json!(["claude", "-p", "hi", "--api-key", "[stripped]"]));
+    let listed = env.json("recordings", &["record", "list"]);
+    assert_eq!((&listed["total"], &listed["recordings"][0]), (&json!(1), &shown["recording"]));
+    let session = "d3a03cdd-c689-41e6-9587-86a6223f5251";
+    assert_eq!(listed["recordings"][0]["sessions"], json!([{"id": session, "by": "session_id"}]));
+    let shown = env.run(&["record", "show", "d3a03cdd"]).to_string().replace(&server.port().to_string(), "PORT");
+    insta::assert_snapshot!(shown, @"
+    exit code 0
+    --- stdout
+    20261115100000-000f4240  claude-code  1 exchange
+    command    claude -p hi --api-key [stripped]
+    project    [HOME]/calc
+    session    d3a03cdd-c689-41e6-9587-86a6223f5251 (its id is in the requests)
+    service    http://127.0.0.1:PORT
+    model      m-1
+    prompt     8 characters before a conversation of 1 message
+    tools      1 Bash
+    sampling   max_tokens 9
+    ");
+    insta::assert_snapshot!(env.run(&["record", "list"]), @"
+    exit code 0
+    --- stdout
+    20261115100000-000f4240  claude-code  just now  1 exchange  #.# KB  [HOME]/calc
+    ");
+    check_files(&env);
+    let found = Command::new("grep").args(["-r", "very-secret"]).arg(env.home().join(".carryover")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+}
+
+/// The files are as their schemas say.
+fn check_files(env: &TestEnv) {
+    let folder = fs_err::read_dir(env.home().join(".carryover/recordings")).unwrap().next().unwrap().unwrap().path();
+    let read = |name: &str| fs_err::read_to_string(folder.join(name)).unwrap();
+    check_schema("recording", &serde_json::from_str(&read("recording.json")).unwrap());
+    for line in read("exchanges.jsonl").lines() {
+        check_schema("recorded-exchange", &serde_json::from_str(line).unwrap());
+    }
+}
+
+#[test]
+fn forgetting_the_session_takes_the_recording_along() {
+    let (env, _server) = start_model(TestEnv::with_sessions(), CLIENT);
+    append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));
+    assert_eq!(record(&env, &["claude"]).code, Some(7));
+    assert_eq!(env.run(&["search", "hi"]).code, Some(0));
+    let forgotten = env.run(&["forget", "d3a03cdd", "--yes"]);
+    assert_eq!(forgotten.code, Some(0), "{forgotten}");
+    assert_eq!(env.json("recordings", &["record", "list"])["total"], 0);
+}
+
+#[test]
+fn a_client_that_sends_nothing_by_the_proxy_is_told_of() {
+    let (env, _server) = start_model(TestEnv::new(), "#!/bin/sh\necho \"$*\"\n");
+    let env = env.var("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    insta::assert_snapshot!(record(&env, &["claude", "--json", "-q"]), @"
+    exit code 0
+    --- stdout
+    --json -q
+    --- stderr
+    warning: nothing was recorded: Claude Code sent no request to http://127.0.0.1:9
+    ");
+    assert_eq!(env.json("recordings", &["record", "list"])["total"], 0);
+    assert_eq!(fs_err::read_dir(env.home().join(".carryover/recordings")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_not_started() {
+    let env = TestEnv::new().with_client("gemini");
+    insta::assert_snapshot!(env.run(&["record", "gemini"]), @"
+    exit code 64
+    --- stderr
+    error: Gemini CLI cannot be recorded here
+      its settings do not say how you sign in: start it once without `record`
+    ");
+    insta::assert_snapshot!(env.run(&["record", "vim"]), @"
+    exit code 64
+    --- stderr
+    error: `vim` is no agent that carryover knows
+    hint: its name comes first, then its own arguments: `carryover record claude --continue`
+    ");
+    insta::assert_snapshot!(env.run(&["record", "claude"]), @"
+    exit code 1
+    --- stderr
+    error: Claude Code is not installed
+    ");
+    let env = env.with_client("claude").var("ANTHROPIC_BASE_URL", "https://me:secret@gateway.example");
+    insta::assert_snapshot!(env.run(&["record", "claude"]), @"
+    exit code 64
+    --- stderr
+    error: the address of `messages` cannot be recorded: it has a password in it
+    ");
+}
+
+#[test]
+fn a_signal_reaches_the_client_and_the_client_decides() {
+    let script = "#!/bin/bash\ntrap 'echo told; exit 3' TERM\necho ready\nread -rt 20\nexit 9\n";
+    let (env, _server) = start_model(TestEnv::new(), script);
+    let mut child = env.command(&["record", "claude"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "ready");
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(lines.next().unwrap().unwrap(), "told");
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn a_client_that_a_signal_ends_is_told_as_a_shell_tells_it() {
+    let (env, _server) = start_model(TestEnv::new(), "#!/bin/sh\nkill -KILL $$\n");
+    assert_eq!(record(&env, &["claude"]).code, Some(137));
+}
