@@ -59,6 +59,7 @@ struct StoreInfo {
 }
 
 /// A file that tells its model something.
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the document")]
 #[derive(Serialize)]
 struct MemoryInfo {
     path: String,

@@ -92,7 +92,7 @@ pub(super) fn memory_candidates() -> Vec<CompletionCandidate> {
     let mut names: Vec<&str> = all_facts().flat_map(Facts::instruction_files).collect();
     names.sort_unstable();
     names.dedup();
-    let files = names.into_iter().map(|name| CompletionCandidate::new(name));
+    let files = names.into_iter().map(CompletionCandidate::new);
     files.chain(all_facts().map(|facts| described(facts.id, facts.name))).collect()
 }
 

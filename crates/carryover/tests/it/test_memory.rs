@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use carryover_agents::all_facts;
 use serde_json::Value;
 
 use crate::support::TestEnv;
@@ -229,22 +230,21 @@ fn nothing_is_written_unasked() {
       CLAUDE.md (new): an import of AGENTS.md, for Claude Code
     hint: say so with `--yes`, or name one agent with `--to`
     ");
-    insta::assert_snapshot!(env.run(&["memory", "sync", "--dry-run", "--all"]), @"
+    insta::assert_snapshot!(env.run(&["memory", "sync", "--dry-run"]), @"
     exit code 0
     --- stderr
     would write CLAUDE.md (new): an import of AGENTS.md, for Claude Code
-    would write GEMINI.md (new): an import of AGENTS.md, for Gemini CLI
     Codex CLI reads it
-    OpenCode reads it
-    Qwen Code reads it
-    pi reads it
-    GitHub Copilot CLI reads it
-    Windsurf reads it
-    Cursor reads it
-    Copilot in VS Code reads it
-    Aider is not told of AGENTS.md: it reads CONVENTIONS.md only where `read` in .aider.conf.yml names it
-    OpenClaw is not told of AGENTS.md: it reads AGENTS.md only where the project is its workspace
     ");
+    let plan = env.json("memory-sync", &["memory", "sync", "--dry-run", "--all"]);
+    let rows = |key: &str| plan[key].as_array().unwrap().clone();
+    let named = rows("told").into_iter().chain(rows("left")).map(|row| row["agent"].clone());
+    let changed = rows("changes").into_iter().flat_map(|row| row["agents"].as_array().unwrap().clone());
+    let mut told: Vec<String> = named.chain(changed).map(|id| id.as_str().unwrap().to_owned()).collect();
+    let mut all: Vec<&str> = all_facts().map(|facts| facts.id).collect();
+    told.sort();
+    all.sort_unstable();
+    assert_eq!(told, all, "each is told already, will be, or it is said why not");
     assert_eq!(env.files(), before);
     insta::assert_snapshot!(env.run_in(&env.home(), &["memory"]), @"
     exit code 64
@@ -284,10 +284,11 @@ fn a_capture_holds_what_the_model_was_told() {
     env.write("calc/CLAUDE.md", RULES);
     env.write("calc/CLAUDE.local.md", &format!("token {SECRET}\n"));
     env.write("calc/GEMINI.md", "not for this agent\n");
+    env.write("calc/AGENTS.md", "passed over\n");
     env.write(".claude/CLAUDE.md", &"in the home ".repeat(10_000));
     assert_eq!(env.run(&["capture", "d3a03cdd"]).code, Some(0));
     let written = text(&env, ".carryover/session.json").unwrap();
-    assert!(!written.contains(SECRET) && !written.contains("not for this agent"));
+    assert!(!written.contains(SECRET) && !written.contains("not for this agent") && !written.contains("passed over"));
     let captured: Value = serde_json::from_str(&written).unwrap();
     crate::support::check_schema("portable-session", &captured);
     let project = &captured["project"];

@@ -30,6 +30,8 @@ pub struct MemoryText {
     pub bytes: u64,
     /// A person's own, which is not the project's.
     pub is_private: bool,
+    /// When it is read, where that is not always so: nobody knows whether it was.
+    pub when: Option<&'static str>,
     /// Its beginning, where it is long.
     pub text: String,
 }

@@ -119,7 +119,7 @@ mask_fields!(SessionJson { project, conversation, files_changed, decisions, bloc
     version, source, captured_at, session_id, session_started_at,
 });
 mask_fields!(Project { path, name, git_branch, git_status, git_log, structure, memory_file_contents, memory_files } keeps {});
-mask_fields!(CapturedFile { path, content } keeps { sha256, bytes, private });
+mask_fields!(CapturedFile { path, content } keeps { sha256, bytes, private, when });
 mask_fields!(Conversation { summary, messages } keeps { message_count, estimated_tokens });
 mask_fields!(ConversationMessage { content, tool_name } keeps { role, timestamp, token_count });
 mask_fields!(ChangedFile { path, diff } keeps { change_type, language });

@@ -77,6 +77,9 @@ pub struct CapturedFile {
     /// A person's own, which is not the project's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
+    /// When it is read, where that is not always so: nobody knows whether it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
     /// Its text, where it is private: what goes into a prompt is the project's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
@@ -200,6 +203,7 @@ fn captured_file(file: &MemoryText) -> CapturedFile {
         sha256: file.sha256.clone(),
         bytes: file.bytes,
         private: file.is_private,
+        when: file.when.map(str::to_owned),
         content: file.is_private.then(|| file.text.clone()),
     }
 }

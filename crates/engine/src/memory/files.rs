@@ -1,5 +1,6 @@
 //! The files of one agent that are there.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +59,7 @@ pub(crate) fn read_texts(env: &Env, facts: &Facts, project: &Path, notes: &mut V
         }
         match read_text(&found, room.min(MAX_CAPTURED_BYTES)) {
             Ok(text) => {
-                if text.bytes > text.text.len() as u64 {
+                if text.bytes != text.text.len() as u64 {
                     notes.push(format!("{} is longer than what is taken of it", found.name));
                 }
                 room = room.saturating_sub(text.text.len());
@@ -77,14 +78,26 @@ fn read_text(found: &FoundFile, room: usize) -> io::Result<MemoryText> {
     let mut text =
         String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text"))?;
     if size > room {
-        text.truncate(text.floor_char_boundary(room));
-        text += &format!("\n[… {} more bytes]", size - text.len());
+        let kept = text.floor_char_boundary(room);
+        text.replace_range(kept.., &format!("\n[… {} more bytes]", size - kept));
     }
-    Ok(MemoryText { path: found.name.clone(), sha256, bytes: size as u64, is_private: found.file.is_private, text })
+    Ok(MemoryText {
+        path: found.name.clone(),
+        sha256,
+        bytes: size as u64,
+        is_private: found.file.is_private,
+        when: found.file.when,
+        text,
+    })
 }
 
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::new();
+    for byte in Sha256::digest(bytes) {
+        // Into memory, where nothing fails.
+        write!(hex, "{byte:02x}").ok();
+    }
+    hex
 }
 
 fn shorten_home(env: &Env, path: &Path) -> String {
@@ -98,36 +111,36 @@ fn shorten_home(env: &Env, path: &Path) -> String {
 pub(crate) fn expand_pattern(root: &Path, pattern: &str) -> Vec<String> {
     let parts: Vec<&str> = pattern.split('/').collect();
     let mut found = Vec::new();
-    collect_matches(root, String::new(), &parts, MAX_DEPTH, &mut found);
+    collect_matches(root, "", &parts, MAX_DEPTH, &mut found);
     found.sort();
     found.dedup();
     found
 }
 
-fn collect_matches(root: &Path, folder: String, parts: &[&str], depth: usize, found: &mut Vec<String>) {
+fn collect_matches(root: &Path, folder: &str, parts: &[&str], depth: usize, found: &mut Vec<String>) {
     let Some((part, rest)) = parts.split_first() else { return };
     if found.len() >= MAX_FILES {
         return;
     }
     if *part == "**" {
-        collect_matches(root, folder.clone(), rest, depth, found);
+        collect_matches(root, folder, rest, depth, found);
         if depth > 0 {
-            for name in list_names(&root.join(&folder), |kind| kind.is_dir()) {
-                collect_matches(root, join_name(&folder, &name), parts, depth - 1, found);
+            for name in list_names(&root.join(folder), std::fs::FileType::is_dir) {
+                collect_matches(root, &join_name(folder, &name), parts, depth - 1, found);
             }
         }
         return;
     }
     let is_last = rest.is_empty();
     let names = if part.contains('*') {
-        list_names(&root.join(&folder), |kind| if is_last { !kind.is_dir() } else { kind.is_dir() })
+        list_names(&root.join(folder), |kind| if is_last { !kind.is_dir() } else { kind.is_dir() })
     } else {
         vec![(*part).to_owned()]
     };
     for name in names.into_iter().filter(|name| matches_pattern(part, name)) {
-        let path = join_name(&folder, &name);
+        let path = join_name(folder, &name);
         if !is_last {
-            collect_matches(root, path, rest, depth, found);
+            collect_matches(root, &path, rest, depth, found);
         } else if found.len() < MAX_FILES && root.join(&path).exists() {
             // Something else of that name is told by who reads it.
             found.push(path);
@@ -149,6 +162,7 @@ fn list_names(folder: &Path, wanted: impl Fn(&std::fs::FileType) -> bool) -> Vec
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
 

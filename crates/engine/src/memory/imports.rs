@@ -33,6 +33,7 @@ pub(super) fn relative_path(project: &Path, from: &Path, to: &Path) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
 

@@ -64,7 +64,7 @@ fn make_commit(subject: &str, at: i64) -> Commit {
 
 fn make_memory(path: &str, text: &str) -> MemoryText {
     let (path, text) = (path.to_owned(), text.to_owned());
-    MemoryText { path, sha256: Some("0".repeat(64)), bytes: text.len() as u64, is_private: false, text }
+    MemoryText { path, sha256: Some("0".repeat(64)), bytes: text.len() as u64, is_private: false, when: None, text }
 }
 
 fn make_workspace() -> Workspace {
