@@ -151,7 +151,7 @@ mod tests {
                 let knows = |path: &&str| {
                     facts.memory.files.iter().any(|other| other.path == *path && other.place == file.place)
                 };
-                assert!(file.unless.iter().all(|path| knows(path)), "{} {}", facts.id, file.path);
+                assert!(file.unless.iter().all(knows), "{} {}", facts.id, file.path);
                 assert!(file.place == MemoryPlace::Project || file.is_private, "{} {}", facts.id, file.path);
             }
         }
