@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Cleanup, Env, FindServices, HookSet, Os, Placement, ResumeCommand};
+use crate::{Cleanup, Env, FindServices, HookSet, Memory, Os, Placement, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,8 +119,8 @@ pub struct Facts {
     pub keeps_plan_mode: bool,
     /// Files in a store that hold settings which we read.
     pub settings: &'static [&'static str],
-    /// Files in a project from which it takes instructions.
-    pub instruction_files: &'static [&'static str],
+    /// Files that tell its model something.
+    pub memory: Memory,
     /// Where a brief is put for it; where nothing is said, into the first of its instruction files.
     pub placement: Option<Placement>,
     /// How far what is known of it was verified.
@@ -185,7 +185,7 @@ impl Facts {
         limits: LimitForm::TextOnly,
         keeps_plan_mode: false,
         settings: &[],
-        instruction_files: &[],
+        memory: Memory::NONE,
         placement: None,
         evidence: Evidence::RealClient,
         versions_seen: ("", ""),

@@ -20,6 +20,7 @@ mod fixtures;
 pub mod formats;
 mod gemini_cli;
 mod hooks;
+mod memory;
 mod openclaw;
 mod opencode;
 mod pi;
@@ -49,6 +50,7 @@ pub use hooks::{
     CallerMark, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind, HookPlace, HookSet,
     HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark, read_call,
 };
+pub use memory::{Memory, MemoryFile, MemoryPlace};
 pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
     TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,

@@ -48,7 +48,7 @@ impl Target {
     /// An agent as a taker: where nothing else is said, the first of its instruction files is the one that it reads before
     /// all others.
     pub fn from_facts(facts: &'static Facts) -> Self {
-        let first_file = facts.instruction_files.first();
+        let first_file = facts.instruction_files().next();
         let usual = first_file.map(|file| Placement::Block { file, follows_pointers: true });
         Self {
             id: facts.id,

@@ -119,6 +119,7 @@ fn add_arg_candidates(arg: Arg, command: &str, words: &[&str]) -> Arg {
             agent: named_source(words),
             words: words.iter().map(ToString::to_string).collect(),
         })),
+        ("sync", "from") => arg.add(ArgValueCandidates::new(candidates::memory_candidates)),
         ("undo", "id") => arg.add(ArgValueCandidates::new(candidates::undo_candidates)),
         ("get" | "set" | "unset", "key") => arg.add(ArgValueCandidates::new(candidates::key_candidates)),
         ("set", "value") => {

@@ -11,6 +11,7 @@ use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::install::InstallError;
 use carryover_engine::ledger::restore::RestoreError;
 use carryover_engine::ledger::{LedgerError, LookupError};
+use carryover_engine::memory::sync_plan::SyncError;
 use carryover_engine::own::config::{self, ConfigError, Place};
 use carryover_engine::sessions::select::SelectError;
 use carryover_engine::write::undo::UndoError;
@@ -277,6 +278,33 @@ impl From<RestoreError> for CommandError {
                 .with_hint("`carryover resume` goes on with it; `--project FOLDER` copies it into another folder"),
             RestoreError::NothingKept(_) | RestoreError::UnknownAgent(_) => Self::new(ErrorKind::Io, error),
         }
+    }
+}
+
+impl From<SyncError> for CommandError {
+    fn from(error: SyncError) -> Self {
+        let kind = match &error {
+            SyncError::Io { .. } | SyncError::Busy(_) | SyncError::Unreadable { .. } => ErrorKind::Io,
+            SyncError::Missing(_) | SyncError::NoFiles(_) | SyncError::ReadsNothing(_) => ErrorKind::NotFound,
+            _ => ErrorKind::Usage,
+        };
+        let hint = match &error {
+            SyncError::NoProject(_) => "name the folder of a project with `--project`",
+            SyncError::NoFiles(_) | SyncError::Empty(_) => {
+                "write what all agents should know into AGENTS.md, then run it again"
+            }
+            SyncError::Several(_) => "name one of them with `--from`",
+            SyncError::Missing(_) | SyncError::NotRead(_) | SyncError::ReadsNothing(_) => {
+                "`carryover memory --all` shows which agent reads which file"
+            }
+            SyncError::Private { .. } => {
+                "put what all may know into AGENTS.md, then run `carryover memory sync --from AGENTS.md`"
+            }
+            SyncError::Unreadable { .. } => "name another source with `--from`",
+            SyncError::Busy(_) => "run it again",
+            SyncError::Io { .. } => "nothing was changed; once that is mended, run it again",
+        };
+        Self::new(kind, error).with_hint(hint)
     }
 }
 

@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod handoff;
 pub mod install;
 pub mod ledger;
+pub mod memory;
 pub mod own;
 pub mod recording;
 pub mod sessions;

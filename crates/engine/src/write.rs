@@ -10,5 +10,6 @@ pub(crate) mod readback;
 pub(crate) mod rows;
 pub(crate) mod run;
 pub mod scratch;
+pub(crate) mod supersede;
 pub mod undo;
 mod undoable;

@@ -17,6 +17,7 @@ mod readers;
 mod recorder;
 pub(crate) mod stores;
 mod watching;
+mod whole_home;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,6 +45,7 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(measure_listing(&binaries, &folder)?);
     figures.extend(ledger::measure_all(&binaries, &folder, &session)?);
     figures.extend(listing::measure_warm(&binaries, &folder)?);
+    figures.extend(whole_home::measure_list(root, &folder, &binaries.carryover)?);
     figures.push(watching::measure_start(&binaries, &folder)?);
     figures.extend(daemon::measure_all(&binaries.carryover)?);
     figures.extend(recorder::measure_all()?);
@@ -84,6 +86,13 @@ pub(crate) fn measure_daemon(program: &Path) -> Result<Vec<Figure>> {
 /// The recording proxy's figures alone, which run in this program.
 pub(crate) fn measure_recorder() -> Result<Vec<Figure>> {
     recorder::measure_all()
+}
+
+/// The listing of a home with all agents alone, with a program that is built already.
+pub(crate) fn measure_whole_home(root: &Path, program: &Path) -> Result<Vec<Figure>> {
+    let folder = root.join("target/bench");
+    fs_err::create_dir_all(&folder)?;
+    whole_home::measure_list(root, &fs_err::canonicalize(folder)?, &program.canonicalize()?)
 }
 
 struct Binaries {

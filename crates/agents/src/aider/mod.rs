@@ -9,6 +9,7 @@ mod commits;
 mod dialect;
 mod discover;
 mod edits;
+mod memory;
 mod read;
 mod record;
 mod recording;
@@ -55,8 +56,7 @@ static FACTS: Facts = Facts {
     stores: &[PathRule { on: &[], base: PathBase::Project, path: &[] }],
     session_patterns: &[&[".aider.chat.history*.md"]],
     limits: LimitForm::TextOnly,
-    // It reads those files only that its configuration names.
-    instruction_files: &[],
+    memory: memory::MEMORY,
     versions_seen: ("0.86.2", "0.86.2"),
     windows: &[
         ModelWindow { prefix: "claude-", tokens: 200_000 },

@@ -12,6 +12,7 @@ mod dialect;
 mod discover;
 mod hooks;
 mod kept_files;
+mod memory;
 mod past;
 mod prompt_sorter;
 mod queue;
@@ -68,7 +69,7 @@ static FACTS: Facts = Facts {
     session_patterns: &[&["projects", "*", "*.jsonl"]],
     limits: LimitForm::TextOnly,
     keeps_plan_mode: true,
-    instruction_files: &["CLAUDE.md"],
+    memory: memory::MEMORY,
     versions_seen: ("1.0.128", "2.1.325"),
     windows: WINDOWS,
     windows_checked_on: "2026-11-15",

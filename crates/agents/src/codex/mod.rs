@@ -10,6 +10,7 @@ mod discover;
 mod display;
 mod hooks;
 mod item;
+mod memory;
 mod meta;
 mod native;
 mod outcome;
@@ -59,7 +60,7 @@ static FACTS: Facts = Facts {
     session_patterns: &[&["sessions", "*", "*", "*", "rollout-*.jsonl"]],
     limits: LimitForm::Recorded,
     settings: &["config.toml"],
-    instruction_files: &["AGENTS.md"],
+    memory: memory::MEMORY,
     versions_seen: ("0.20.0", "0.166.0"),
     // The client itself records them as `model_context_window`.
     windows: &[ModelWindow { prefix: "gpt-5", tokens: 258_400 }, ModelWindow { prefix: "gpt-6", tokens: 258_400 }],

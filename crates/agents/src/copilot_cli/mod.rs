@@ -9,6 +9,7 @@ mod discover;
 mod events;
 mod history;
 pub(crate) mod hooks;
+mod memory;
 mod outcome;
 mod prompt;
 mod read;
@@ -44,7 +45,7 @@ static FACTS: Facts = Facts {
     ],
     session_patterns: &[&["session-state", "*", "events.jsonl"]],
     limits: LimitForm::Recorded,
-    instruction_files: &["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", "GEMINI.md"],
+    memory: memory::MEMORY,
     versions_seen: ("1.0.102", "1.0.102"),
     // The client itself records these as `context_token_limit`.
     windows: &[

@@ -1,6 +1,7 @@
 //! Copilot in VS Code. Its sessions are not read; it calls us by hooks and takes a brief in its file of instructions.
 
 mod hooks;
+mod memory;
 
 use crate::target::EDITOR_BUDGET_TOKENS;
 use crate::{Evidence, Facts, Os, PathBase, PathRule, Placement};
@@ -29,7 +30,7 @@ pub(crate) static FACTS: Facts = Facts {
             path: &["Code", "User", "globalStorage", EXTENSION_FOLDER],
         },
     ],
-    instruction_files: &[".github/copilot-instructions.md", "AGENTS.md"],
+    memory: memory::MEMORY,
     placement: Some(Placement::Block { file: ".github/copilot-instructions.md", follows_pointers: false }),
     evidence: Evidence::Documented,
     versions_seen: ("1.109.0", "1.131.0"),

@@ -1,6 +1,7 @@
 //! Cursor. Its sessions are not read; it calls us by hooks and takes a brief as a rule of the project.
 
 mod hooks;
+mod memory;
 
 use crate::target::EDITOR_BUDGET_TOKENS;
 use crate::{Evidence, Facts, Os, PathBase, PathRule, Placement};
@@ -24,7 +25,7 @@ pub(crate) static FACTS: Facts = Facts {
         // Where its command line client alone is installed.
         PathRule { on: &[], base: PathBase::Home, path: &[".cursor", "chats"] },
     ],
-    instruction_files: &["AGENTS.md"],
+    memory: memory::MEMORY,
     placement: Some(Placement::OwnFile { file: ".cursor/rules/resumed-session.mdc", front_matter: FRONT_MATTER }),
     evidence: Evidence::ReverseEngineered,
     versions_seen: ("3.16.0", "3.17.8"),

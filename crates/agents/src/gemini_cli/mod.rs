@@ -9,6 +9,7 @@ mod dialect;
 mod discover;
 mod failure;
 mod hooks;
+mod memory;
 mod message;
 mod native;
 mod project;
@@ -49,7 +50,7 @@ static FACTS: Facts = Facts {
     session_patterns: &[&["tmp", "*", "chats", "session-*"]],
     limits: LimitForm::TextOnly,
     settings: &["projects.json"],
-    instruction_files: &["GEMINI.md"],
+    memory: memory::MEMORY,
     versions_seen: ("0.61.0", "0.61.0"),
     windows: &[
         ModelWindow { prefix: "gemini-", tokens: 1_048_576 },

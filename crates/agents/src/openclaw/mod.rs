@@ -11,6 +11,7 @@ mod events;
 mod export;
 mod file_storage;
 mod injected_text;
+mod memory;
 mod outcome;
 mod raw;
 mod read;
@@ -31,7 +32,8 @@ use crate::agent::is_plain_name;
 use crate::formats::file::{self, MAX_SETTINGS_BYTES};
 use crate::settings::{find_model_window, read_json};
 use crate::{
-    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, SettingsView, Source, Writer,
+    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Placement, ResumeCommand, ResumeForm, SettingsView,
+    Source, Writer,
 };
 
 /// The client as of 2026.9, and its older stores.
@@ -53,7 +55,9 @@ static FACTS: Facts = Facts {
     session_patterns: &[&["agents", "*", "agent", "openclaw-agent.sqlite"], &["agents", "*", "sessions", "*.jsonl"]],
     limits: LimitForm::TextOnly,
     settings: &["openclaw.json"],
-    instruction_files: &["AGENTS.md"],
+    memory: memory::MEMORY,
+    // The file of its workspace: it is told by a person where that is.
+    placement: Some(Placement::Block { file: "AGENTS.md", follows_pointers: true }),
     versions_seen: ("2026.9.6", "2026.9.6"),
     windows: &[
         ModelWindow { prefix: "claude-", tokens: 200_000 },

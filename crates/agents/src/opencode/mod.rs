@@ -13,6 +13,7 @@ mod failure;
 mod folder_storage;
 mod hooks;
 mod id_generator;
+mod memory;
 mod message_state;
 mod model;
 mod native;
@@ -52,7 +53,7 @@ static FACTS: Facts = Facts {
     ],
     session_patterns: &[&["*.db"], &["storage", "session", "*", "*.json"]],
     limits: LimitForm::Recorded,
-    instruction_files: &["AGENTS.md", "CLAUDE.md"],
+    memory: memory::MEMORY,
     versions_seen: ("1.18.33", "1.18.33"),
     windows: &[
         ModelWindow { prefix: "claude-", tokens: 200_000 },

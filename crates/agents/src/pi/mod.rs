@@ -7,6 +7,7 @@ mod dialect;
 mod discover;
 mod edits;
 mod hooks;
+mod memory;
 mod outcome;
 mod questions;
 mod read;
@@ -45,7 +46,7 @@ static FACTS: Facts = Facts {
     session_patterns: &[&["sessions", "*", "*.jsonl"]],
     limits: LimitForm::TextOnly,
     settings: &["settings.json"],
-    instruction_files: &["AGENTS.md", "CLAUDE.md"],
+    memory: memory::MEMORY,
     versions_seen: ("0.27.9", "0.87.1"),
     // The client's own table, in its package `pi-ai`: what the vendors' own providers give.
     windows: &[

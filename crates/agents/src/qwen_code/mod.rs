@@ -7,6 +7,7 @@ mod answer;
 mod dialect;
 mod discover;
 mod hooks;
+mod memory;
 mod outcome;
 mod parts;
 mod prompt;
@@ -79,7 +80,7 @@ static FACTS: Facts = Facts {
     ],
     session_patterns: &[&["projects", "*", "chats", "*.jsonl"]],
     limits: LimitForm::TextOnly,
-    instruction_files: &["QWEN.md", "AGENTS.md"],
+    memory: memory::MEMORY,
     versions_seen: ("0.15.10", "0.24.4"),
     windows: WINDOWS,
     windows_checked_on: "2026-11-15",

@@ -6,6 +6,7 @@
 mod dialect;
 mod discover;
 mod hooks;
+mod memory;
 mod project;
 mod read;
 mod record;
@@ -41,7 +42,7 @@ static FACTS: Facts = Facts {
         PathRule { on: &[Os::Windows], base: PathBase::Variable("APPDATA"), path: &["Windsurf", "User"] },
     ],
     session_patterns: &[&["transcripts", "*.jsonl"]],
-    instruction_files: &["AGENTS.md"],
+    memory: memory::MEMORY,
     placement: Some(Placement::OwnFile { file: ".windsurf/rules/resumed-session.md", front_matter: FRONT_MATTER }),
     evidence: Evidence::Documented,
     resume_budget: EDITOR_BUDGET_TOKENS,

@@ -1,8 +1,9 @@
 //! `carryover info`.
 
-use carryover_agents::{AGENTS, Agent, Facts};
+use carryover_agents::{AGENTS, Agent, Facts, MemoryFile, MemoryPlace};
 use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
+use carryover_engine::memory::files::find_files;
 use clap::Args;
 use serde::Serialize;
 
@@ -38,7 +39,10 @@ struct AgentInfo {
     aliases: &'static [&'static str],
     programs: &'static [&'static str],
     stores: Vec<StoreInfo>,
-    instruction_files: &'static [&'static str],
+    instruction_files: Vec<&'static str>,
+    memory_files: Vec<MemoryInfo>,
+    /// What stands before the path of a file that another one takes in.
+    import_prefix: Option<&'static str>,
     versions_seen: VersionsSeen,
     windows: Vec<Window>,
     windows_as_of: Option<&'static str>,
@@ -52,6 +56,24 @@ struct AgentInfo {
 struct StoreInfo {
     path: String,
     exists: bool,
+}
+
+/// A file that tells its model something.
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the document")]
+#[derive(Serialize)]
+struct MemoryInfo {
+    path: String,
+    /// `project` or `user`.
+    scope: &'static str,
+    /// At least one that fits is there.
+    exists: bool,
+    when: Option<&'static str>,
+    unless: &'static [&'static str],
+    read_above: bool,
+    read_below: bool,
+    private: bool,
+    #[serde(skip)]
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -119,7 +141,9 @@ fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
             .iter()
             .map(|path| StoreInfo { path: path.display().to_string(), exists: path.is_dir() })
             .collect(),
-        instruction_files: facts.instruction_files,
+        instruction_files: facts.instruction_files().collect(),
+        memory_files: facts.memory.files.iter().map(|file| memory_info(context, facts, file)).collect(),
+        import_prefix: facts.memory.import,
         versions_seen: VersionsSeen { oldest: facts.versions_seen.0, newest: facts.versions_seen.1 },
         windows: facts.windows.iter().map(|w| Window { model: w.prefix, tokens: w.tokens }).collect(),
         windows_as_of: Some(facts.windows_checked_on).filter(|day| !day.is_empty()),
@@ -127,6 +151,31 @@ fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
         native_resume: agent.writer().is_some(),
         evidence: facts.evidence.name(),
     }
+}
+
+fn memory_info(context: &Context, facts: &Facts, file: &'static MemoryFile) -> MemoryInfo {
+    let found = find_files(&context.env, facts, &context.cwd);
+    let is_user = file.place != MemoryPlace::Project;
+    let root = file.root(facts, &context.env, &context.cwd).filter(|_| is_user);
+    MemoryInfo {
+        path: root.map_or_else(|| file.path.to_owned(), |root| root.join(file.path).display().to_string()),
+        scope: if is_user { "user" } else { "project" },
+        exists: found.iter().any(|found| std::ptr::eq(found.file, file)),
+        when: file.when,
+        unless: file.unless,
+        read_above: file.is_read_above,
+        read_below: file.is_read_below,
+        private: file.is_private,
+        notes: file.notes(),
+    }
+}
+
+fn describe_memory(context: &Context, file: &MemoryInfo) -> String {
+    let is_user = file.scope == "user";
+    let path = if is_user { abbreviate_home(context, file.path.as_ref()) } else { file.path.clone() };
+    let there = file.exists.then(|| if is_user { "there" } else { "here" }.to_owned());
+    let notes: Vec<String> = there.into_iter().chain(file.notes.iter().cloned()).collect();
+    if notes.is_empty() { path } else { format!("{path} ({})", notes.join("; ")) }
 }
 
 fn write_agent(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), CommandError> {
@@ -140,7 +189,10 @@ fn write_agent(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), 
         ui.write_row(format_args!("  {label:<13}  {}{there}", abbreviate_home(context, store.path.as_ref())))?;
     }
     ui.write_row(format_args!("  versions read  {}", format_versions(&agent.versions_seen)))?;
-    ui.write_row(format_args!("  instructions   {}", agent.instruction_files.join(", ")))?;
+    for (index, file) in agent.memory_files.iter().enumerate() {
+        let label = if index == 0 { "instructions" } else { "" };
+        ui.write_row(format_args!("  {label:<13}  {}", describe_memory(context, file)))?;
+    }
     let windows = agent.windows.iter().map(|w| format!("{}* {}", w.model, quantity::format_tokens(w.tokens)));
     let windows: Vec<String> =
         windows.chain([format!("others {}", quantity::format_tokens(agent.default_window))]).collect();

@@ -16,6 +16,7 @@ mod info;
 mod install;
 mod list;
 mod man;
+mod memory;
 mod record;
 mod refresh;
 mod restore;
@@ -64,6 +65,7 @@ pub(crate) enum Command {
     Daemon(daemon::DaemonArgs),
     #[command(hide = true)]
     Hook(hook::HookArgs),
+    Memory(memory::MemoryArgs),
     Info(info::InfoArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
@@ -112,6 +114,7 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Watch(_)
         | Command::Install(_)
         | Command::Refresh(_)
+        | Command::Memory(_)
         | Command::Uninstall(_) => Err(open_folder_error(open, context.env.os)),
         Command::Detect(_)
         | Command::List(_)
@@ -166,6 +169,7 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Install(args) => install::cmd_install(ui, context, globals, args),
         Command::Refresh(args) => refresh::cmd_refresh(ui, context, globals, args),
         Command::Uninstall(args) => uninstall::cmd_uninstall(ui, context, globals, args),
+        Command::Memory(args) => memory::cmd_memory(ui, context, globals, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use carryover_agents::Target;
 use carryover_engine::context::Context;
+use carryover_engine::memory::sync::MEMORY_SYNC;
 use carryover_engine::write::undo::{self, RemovedPart, UndoError, Undoable};
 use clap::Args;
 use serde::Serialize;
@@ -85,7 +86,9 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
         return Ok(());
     }
     let target = Target::by_name(&undone.target).map_or(&*undone.target, |target| target.name);
-    if undone.session.is_empty() {
+    if undone.target == MEMORY_SYNC {
+        ui.status("took back what `memory sync` wrote")?;
+    } else if undone.session.is_empty() {
         ui.status(format_args!("took back what {target} got"))?;
     } else {
         ui.status(format_args!("took back {target} session {}", undone.session))?;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use carryover_agents::{AGENTS, Agent, Liveness};
+use carryover_agents::{AGENTS, Agent, Facts, Liveness, all_facts};
 use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
 use carryover_engine::own::config::{self, ValueKind};
@@ -85,6 +85,15 @@ pub(super) fn undo_candidates() -> Vec<CompletionCandidate> {
         described(&resume.id, &format!("{from} → {to}, {ago}: {title}"))
     };
     resumes.map(candidate).collect()
+}
+
+/// The files that others can follow, and agents, whose file is then meant.
+pub(super) fn memory_candidates() -> Vec<CompletionCandidate> {
+    let mut names: Vec<&str> = all_facts().flat_map(Facts::instruction_files).collect();
+    names.sort_unstable();
+    names.dedup();
+    let files = names.into_iter().map(CompletionCandidate::new);
+    files.chain(all_facts().map(|facts| described(facts.id, facts.name))).collect()
 }
 
 /// The keys of the configuration.

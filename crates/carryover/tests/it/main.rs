@@ -36,6 +36,7 @@ mod test_install;
 mod test_ledger;
 mod test_list;
 mod test_man;
+mod test_memory;
 #[cfg(target_os = "linux")]
 mod test_pager;
 mod test_picker;

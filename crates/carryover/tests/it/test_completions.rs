@@ -160,3 +160,12 @@ fn zsh_gets_the_words_and_what_they_mean() {
     let Some(said) = run_shell(&env, "zsh", line) else { return };
     assert!(said.stdout.starts_with("d3a03cdd:claude-code, 56 min ago: Please fix"), "{said}");
 }
+
+#[test]
+fn files_and_agents_are_known_as_sources_of_memory() {
+    let env = TestEnv::new();
+    assert_eq!(words(&env, &["memory", "sync", "--from", "CL"]), ["CLAUDE.md"]);
+    assert_eq!(words(&env, &["memory", "sync", "--from", "claude"]), ["claude-code"]);
+    assert_eq!(words(&env, &["memory", "sync", "--to", "curs"]), ["cursor"]);
+    assert_eq!(words(&env, &["memory", "s"]), ["sync"]);
+}

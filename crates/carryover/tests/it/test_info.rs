@@ -11,7 +11,12 @@ fn what_is_known_is_told() {
       programs       claude
       stores         ~/.claude
       versions read  1.0.128 to 2.1.325
-      instructions   CLAUDE.md
+      instructions   CLAUDE.md (also in folders above and below)
+                     .claude/CLAUDE.md
+                     CLAUDE.local.md (private)
+                     .claude/rules/*.md
+                     AGENTS.md (by 2.1.325, not by 2.1.197 and older; not beside CLAUDE.md)
+                     ~/.claude/CLAUDE.md
       token windows  claude-* ###k, claude-fable-5* 1.0M, claude-haiku-5-5* 1.0M, claude-opus-4-7* 1.0M, claude-opus-4-8* 1.0M, claude-opus-5* 1.0M, claude-sonnet-5* 1.0M, others ###k (as of 2026-11-15)
       native resume  yes
       verified by    real client

@@ -30,6 +30,7 @@ fn help_is_an_answer() {
       status       Show whether handoffs are published, and for which agents
       uninstall    Take carryover out of the agents' settings, and end the daemon
       daemon       Run the daemon that keeps sessions and publishes handoffs
+      memory       Show which agent reads which file of instructions here, and where they differ
       info         Tell what carryover knows of an agent, and the settings in force
       doctor       Look for what is wrong, and change nothing
       demo         Show how it works, without any agent

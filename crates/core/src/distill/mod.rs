@@ -27,7 +27,7 @@ pub use quote::Quoting;
 pub(crate) use quote::clip_middle;
 pub use replacements::with_replacements;
 pub use roots::Roots;
-pub use workspace::{Commit, CurrentFile, Git, Workspace};
+pub use workspace::{Commit, CurrentFile, Git, MemoryText, Workspace};
 
 use self::words::Words;
 use self::work::Work;

@@ -14,10 +14,26 @@ pub struct Workspace {
     pub git: Option<Git>,
     /// A tree of two levels, a line each.
     pub tree: Vec<String>,
-    /// Instruction files with their contents: name, text.
-    pub memory: Vec<(String, String)>,
+    /// The files that tell the session's model something.
+    pub memory: Vec<MemoryText>,
     /// The files that the session touched, as they are now.
     pub files: Vec<CurrentFile>,
+}
+
+/// A file that tells a model something, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryText {
+    /// From the project on; of a user's own file, all of it.
+    pub path: String,
+    /// Of the whole file. None where something in the text was masked: together they would tell what a short secret is.
+    pub sha256: Option<String>,
+    pub bytes: u64,
+    /// A person's own, which is not the project's.
+    pub is_private: bool,
+    /// When it is read, where that is not always so: nobody knows whether it was.
+    pub when: Option<&'static str>,
+    /// Its beginning, where it is long.
+    pub text: String,
 }
 
 /// The repository as it is now.

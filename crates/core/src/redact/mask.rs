@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{redact_text, redact_title};
-use crate::distill::{Commit, Git, Workspace};
+use crate::distill::{Commit, Git, MemoryText, Workspace};
 use crate::json::Json;
-use crate::render::session::{ChangedFile, Conversation, ConversationMessage, Project, Task};
+use crate::render::session::{CapturedFile, ChangedFile, Conversation, ConversationMessage, Project, Task};
 use crate::render::{SessionJson, Uasf, UasfCall, UasfEvent, UasfOutcome, UasfPart, UasfSession};
 use crate::transcript::Answer;
 
@@ -90,10 +90,13 @@ impl<T: Mask> Mask for Vec<T> {
     }
 }
 
-impl Mask for (String, String) {
+impl Mask for MemoryText {
     fn mask(&mut self) {
-        self.0.mask();
-        self.1.mask();
+        self.path.mask();
+        if let Cow::Owned(masked) = redact_text(&self.text) {
+            self.text = masked;
+            self.sha256 = None;
+        }
     }
 }
 
@@ -115,7 +118,8 @@ mask_fields!(Workspace { root, name, git, tree, memory } keeps { files });
 mask_fields!(SessionJson { project, conversation, files_changed, decisions, blockers, task } keeps {
     version, source, captured_at, session_id, session_started_at,
 });
-mask_fields!(Project { path, name, git_branch, git_status, git_log, structure, memory_file_contents } keeps {});
+mask_fields!(Project { path, name, git_branch, git_status, git_log, structure, memory_file_contents, memory_files } keeps {});
+mask_fields!(CapturedFile { path, content } keeps { sha256, bytes, private, when });
 mask_fields!(Conversation { summary, messages } keeps { message_count, estimated_tokens });
 mask_fields!(ConversationMessage { content, tool_name } keeps { role, timestamp, token_count });
 mask_fields!(ChangedFile { path, diff } keeps { change_type, language });

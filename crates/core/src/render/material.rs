@@ -397,10 +397,11 @@ fn context_parts(workspace: &Workspace) -> Vec<ContextPart<'_>> {
     let more = workspace.tree.len().saturating_sub(40);
     let rest = if more > 0 { format!("\n[… {more} more]") } else { String::new() };
     add("Project structure".to_owned(), (tree.join("\n") + &rest).into());
-    let memory = workspace.memory.iter();
-    parts.extend(memory.filter(|(_, text)| !text.trim().is_empty()).map(|(name, text)| ContextPart {
-        heading: format!("Instructions in {}", inline_code(name, 60)),
-        text: Cow::Borrowed(text),
+    // A person's own are for the agent that they were written for.
+    let memory = workspace.memory.iter().filter(|file| !file.is_private && !file.text.trim().is_empty());
+    parts.extend(memory.map(|file| ContextPart {
+        heading: format!("Instructions in {}", inline_code(&file.path, 60)),
+        text: Cow::Borrowed(&file.text),
     }));
     parts
 }

@@ -11,7 +11,7 @@ use super::material::{
     prompts_before_last,
 };
 use super::resume::diff;
-use crate::distill::{Brief, Event, FileChange, History, Item, Quoting, Step, TouchedFile, Workspace};
+use crate::distill::{Brief, Event, FileChange, History, Item, MemoryText, Quoting, Step, TouchedFile, Workspace};
 use crate::time::Timestamp;
 use crate::tokens::estimate;
 
@@ -60,6 +60,29 @@ pub struct Project {
     pub structure: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_file_contents: Option<String>,
+    /// The files that told the model something: those above and, with their contents, a person's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_files: Vec<CapturedFile>,
+}
+
+/// A file that told the model something.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CapturedFile {
+    pub path: String,
+    /// None where something in it was masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    pub bytes: u64,
+    /// A person's own, which is not the project's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+    /// When it is read, where that is not always so: nobody knows whether it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// Its text, where it is private: what goes into a prompt is the project's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -159,7 +182,8 @@ fn task_text(brief: &Brief) -> String {
 fn make_project(brief: &Brief, workspace: &Workspace) -> Project {
     let git = workspace.git.as_ref().or(brief.git.as_ref());
     let joined = |lines: &[String]| (!lines.is_empty()).then(|| lines.join("\n"));
-    let memory: Vec<String> = workspace.memory.iter().map(|(name, text)| format!("# {name}\n\n{text}")).collect();
+    let shared = workspace.memory.iter().filter(|file| !file.is_private);
+    let memory: Vec<String> = shared.map(|file| format!("# {}\n\n{}", file.path, file.text)).collect();
     let log = git.map(|git| git.log.iter().take(10).map(commit_line).collect::<Vec<_>>());
     Project {
         path: brief.project.clone().unwrap_or_else(|| workspace.root.clone()),
@@ -169,6 +193,18 @@ fn make_project(brief: &Brief, workspace: &Workspace) -> Project {
         git_log: log.filter(|log| !log.is_empty()),
         structure: joined(&workspace.tree),
         memory_file_contents: (!memory.is_empty()).then(|| memory.join("\n\n")),
+        memory_files: workspace.memory.iter().map(captured_file).collect(),
+    }
+}
+
+fn captured_file(file: &MemoryText) -> CapturedFile {
+    CapturedFile {
+        path: file.path.clone(),
+        sha256: file.sha256.clone(),
+        bytes: file.bytes,
+        private: file.is_private,
+        when: file.when.map(str::to_owned),
+        content: file.is_private.then(|| file.text.clone()),
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn is_unchanged(left: &Block) -> io::Result<bool> {
 
 /// Whether nobody else has written in a block.
 fn is_ours(block: &str, left: &Block) -> bool {
-    Fingerprint::from_bytes(block.as_bytes()) == left.left || pointer::pointers_in(block).is_some()
+    Fingerprint::from_bytes(block.as_bytes()) == left.left || pointer::is_of_pointers(block)
 }
 
 /// The part of ours in a file's new text, as a journal keeps it; `made` is what a new file begins with.
@@ -63,7 +63,7 @@ pub(crate) enum BlockRemoval {
 /// The text without our part: a pointer, or the block as a whole where it is none of pointers.
 fn without_part(text: &str, left: &Block) -> io::Result<String> {
     let place = block::find(text).map_err(invalid_data)?;
-    let is_of_pointers = place.is_some_and(|place| pointer::pointers_in(&text[place]).is_some());
+    let is_of_pointers = place.is_some_and(|place| pointer::is_of_pointers(&text[place]));
     if is_of_pointers { pointer::remove(text, left.pointer) } else { block::remove(text).map_err(invalid_data) }
 }
 

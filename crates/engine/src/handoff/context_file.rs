@@ -23,6 +23,7 @@ use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::resolve_inside;
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, SessionRef, State, WrittenFile};
+use crate::write::supersede::supersede_earlier;
 use crate::write::undo;
 
 /// One that is longer is no brief.
@@ -154,7 +155,7 @@ impl Plan {
             write_journal(disk, context, &journal)?;
             return Err(error);
         }
-        supersede_earlier(disk, context, &mut journal)?;
+        supersede_earlier(disk, context, &mut journal).map_err(io_error(&journal::folder_path(context)))?;
         Ok(journal.id)
     }
 
@@ -238,38 +239,6 @@ impl NewBlock {
     }
 }
 
-/// Parts of an earlier brief in the same places are now this one's, with what was made for it. A pointer in another
-/// place is still the earlier one's to take back.
-fn supersede_earlier(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ContextFileError> {
-    let places = |journal: &Journal| -> Vec<PathBuf> {
-        let blocks = journal.blocks.iter().map(|block| &block.file);
-        journal.files.iter().map(|left| &left.path).chain(blocks).cloned().collect()
-    };
-    let now = places(journal);
-    for mut earlier in journal::read_all(context) {
-        let is_here = earlier.id != journal.id && earlier.state == State::Done && !earlier.is_standing();
-        if !is_here || !places(&earlier).iter().any(|place| now.contains(place)) {
-            continue;
-        }
-        earlier.blocks.retain(|block| !now.contains(&block.file));
-        earlier.files.retain(|left| !now.contains(&left.path));
-        let folders = std::mem::take(&mut earlier.folders);
-        let (kept, passed_on): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| earlier.has_files_in(folder));
-        earlier.folders = kept;
-        let line = earlier.ignored.take();
-        if !passed_on.is_empty() || line.is_some() {
-            journal.folders.extend(passed_on);
-            journal.ignored = journal.ignored.take().or(line);
-            write_journal(disk, context, journal)?;
-        }
-        if places(&earlier).is_empty() {
-            earlier.state = State::Undone;
-        }
-        write_journal(disk, context, &earlier)?;
-    }
-    Ok(())
-}
-
 /// Words that somebody has put into an earlier brief would be gone with it, and no undo would bring them back.
 fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<(), ContextFileError> {
     let text = text.unwrap_or_default();
@@ -279,11 +248,7 @@ fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<
     let done = journal::read_all(context).into_iter().filter(|earlier| earlier.state == State::Done);
     let is_left = done.flat_map(|earlier| earlier.blocks).any(|left| left.file == file && left.left == digest);
     // A pointer is the same in every project: a clone may bring it.
-    if is_left || pointer::pointers_in(block).is_some() {
-        Ok(())
-    } else {
-        Err(ContextFileError::Changed(file.to_owned()))
-    }
+    if is_left || pointer::is_of_pointers(block) { Ok(()) } else { Err(ContextFileError::Changed(file.to_owned())) }
 }
 
 /// The same for a brief in a file of our own.

@@ -47,7 +47,7 @@ pub fn distil_session(
     let mut warnings = unread.warnings();
     let project = choose_project(context, session, &history, options.project, &mut warnings);
     let quoting = if options.redact { Quoting::Masked } else { Quoting::AsIs };
-    let workspace = workspace::inspect_project(context, &project, &history, &mut warnings);
+    let workspace = workspace::inspect_project(context, session.agent.facts(), &project, &history, &mut warnings);
     let workspace = if options.redact { workspace.redacted() } else { workspace };
     let brief = distill_session(&history, &workspace, quoting, context.env.now);
     Ok(DistilledSession { project, history, workspace, brief, quoting, unread, warnings })

@@ -13,7 +13,7 @@ use carryover_core::transcript::SessionId;
 use crate::context::Context;
 use crate::handoff::blocks;
 use crate::handoff::gitignore::{self, MissingIgnoreRule};
-use crate::handoff::pointer::{self, Pointer};
+use crate::handoff::pointer::{self, IMPORT_LINE, Pointer};
 use crate::handoff::project_dir;
 use crate::sessions::project::{resolve_inside, resolve_path};
 use crate::write::disk::{Disk, RealDisk};
@@ -140,7 +140,7 @@ fn choose_files(project: &Path, agents: &[&str]) -> Vec<(PathBuf, Pointer)> {
 /// Whether a file takes the common one in by itself.
 fn imports_common(project: &Path, file: &PointerFile) -> bool {
     let text = || blocks::read_text(&project.join(file.name)).ok().flatten().unwrap_or_default();
-    file.readers == PointerReaders::Importing && text().lines().any(|line| line.trim() == Pointer::Import.text())
+    file.readers == PointerReaders::Importing && text().lines().any(|line| line.trim() == IMPORT_LINE)
 }
 
 /// A project whose pointers were taken out, or why they stay.

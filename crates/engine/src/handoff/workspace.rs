@@ -4,16 +4,15 @@ mod git;
 mod name;
 mod tree;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use carryover_agents::AGENTS;
-use carryover_agents::formats::file::read_text;
+use carryover_agents::Facts;
 use carryover_core::distill::{CurrentFile, History, Roots, Workspace};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
+use crate::memory::files::read_texts;
 use crate::own::files;
 use crate::sessions::project::resolve_path;
 
@@ -23,46 +22,23 @@ pub(crate) use git::{ignores_file, ignores_folder};
 /// Files that are read for their functions; the newest are enough.
 const MAX_FILES: usize = 200;
 const MAX_TEXT_BYTES: u64 = 512 << 10;
-const MAX_MEMORY_BYTES: u64 = 256 << 10;
 
-/// The facts of a project that a session's brief needs; what cannot be seen is left out. Instructions that are there and
-/// are not read are told.
-pub fn inspect_project(context: &Context, project: &Path, history: &History, warnings: &mut Vec<String>) -> Workspace {
+/// The facts of a project that the brief of an agent's session needs; what cannot be seen is left out. Instructions that
+/// are there and are not read are told.
+pub fn inspect_project(
+    context: &Context,
+    facts: &Facts,
+    project: &Path,
+    history: &History,
+    warnings: &mut Vec<String>,
+) -> Workspace {
     Workspace {
         root: project.display().to_string(),
         name: name::for_project(project),
         git: git::inspect_repository(context, project, history.header.started_at),
         tree: tree::list_lines(project),
-        memory: read_memory(project, warnings),
+        memory: read_texts(&context.env, facts, project, warnings),
         files: touched_files(project, history),
-    }
-}
-
-/// The instruction files of all agents, each once.
-fn read_memory(project: &Path, warnings: &mut Vec<String>) -> Vec<(String, String)> {
-    let mut names: Vec<&str> = AGENTS.iter().flat_map(|agent| agent.facts().instruction_files).copied().collect();
-    let mut seen = std::collections::BTreeSet::new();
-    names.retain(|name| seen.insert(*name));
-    let mut memory = Vec::new();
-    for name in names {
-        match read_instructions(project, name) {
-            Ok(text) => memory.extend(text.map(|text| (name.to_owned(), text))),
-            Err(reason) => warnings.push(reason),
-        }
-    }
-    memory
-}
-
-/// The text of an instruction file, where there is one; the error says why it is not read.
-fn read_instructions(project: &Path, name: &str) -> Result<Option<String>, String> {
-    let path = project.join(name);
-    if leads_out(project, &path) {
-        return Err(format!("{name} leads out of the project and is not read"));
-    }
-    match read_text(&path, MAX_MEMORY_BYTES) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.to_string()),
     }
 }
 

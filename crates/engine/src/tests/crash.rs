@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::VendorCommand;
+use carryover_agents::{Facts, POINTER_FILES, VendorCommand, all_facts};
 #[cfg(unix)]
 use carryover_agents::{Placement, Target};
 #[cfg(unix)]
@@ -15,6 +15,8 @@ use crate::carry::resume::ResumeError;
 use crate::context::Context;
 #[cfg(unix)]
 use crate::handoff::context_file::{ContextFile, write_context_file_on};
+use crate::memory::sync::apply_sync_on;
+use crate::memory::sync_plan::{SyncRequest, plan_sync};
 use crate::own::files::TEMP_PREFIX;
 use crate::write::disk::{Disk, NewFile, RealDisk};
 use crate::write::journal::{self, Lines, Rows};
@@ -237,6 +239,54 @@ fn a_brief_that_stops_anywhere_leaves_the_users_list_as_it_was() {
         }
         assert_eq!(list(&world), "target", "after {left} steps");
     }
+}
+
+/// Makes files of instructions follow the common one, on a disk that stops after some steps. Before it, one of them held
+/// what an earlier sync had put there.
+fn sync_stopped_after(left: usize, for_good: bool) -> Option<World> {
+    let mut world = World::new();
+    let [common, importing, only] = [0, 1, 2].map(|at: usize| format!("project/{}", POINTER_FILES[at].name));
+    world.write_file(&common, "rules");
+    world.write_file(&importing, "mine");
+    let project = world.path("project");
+    let agents: Vec<&Facts> = all_facts().collect();
+    let mut sync = |disk: &mut dyn Disk, from: &str| {
+        world.context.seed += 1 << 96;
+        let request = SyncRequest { project: &project, from: Some(from), agents: &agents };
+        let plan = plan_sync(&world.context, &request).unwrap();
+        apply_sync_on(disk, &world.context, &plan).map(|_| plan.changes.len())
+    };
+    assert_eq!(sync(&mut RealDisk, POINTER_FILES[1].name).unwrap(), 2);
+    assert!(project.join(POINTER_FILES[2].name).exists(), "{only}");
+    let mut disk = FailingDisk { steps_left: left, for_good, stopped: false };
+    let is_done = sync(&mut disk, POINTER_FILES[0].name).is_ok();
+    (!is_done).then_some(world)
+}
+
+#[test]
+fn a_sync_that_stops_anywhere_leaves_every_word_and_can_be_taken_back() {
+    let text =
+        |world: &World, at: usize| fs_err::read_to_string(world.path("project").join(POINTER_FILES[at].name)).ok();
+    let mut steps = 0;
+    for for_good in [false, true] {
+        let mut left = 0;
+        while let Some(world) = sync_stopped_after(left, for_good) {
+            let told = |at: usize| text(&world, at).unwrap();
+            assert!(told(0).starts_with("rules") && told(1).starts_with("mine"), "after {left} steps");
+            while !list_undoable(&world.context).is_empty() {
+                undo_fake(&world.context, None, false).unwrap();
+            }
+            let now = [0, 1, 2].map(|at| text(&world, at));
+            assert_eq!(
+                now,
+                [Some("rules".to_owned()), Some("mine".to_owned()), None],
+                "after {left} steps, {for_good}"
+            );
+            left += 1;
+        }
+        steps += left;
+    }
+    assert!(steps > 8, "{steps}");
 }
 
 #[test]

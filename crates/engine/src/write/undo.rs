@@ -9,6 +9,7 @@ use carryover_agents::{AGENTS, Agent};
 use crate::context::Context;
 use crate::handoff::blocks;
 use crate::handoff::gitignore;
+use crate::handoff::pointer::Pointer;
 use crate::handoff::project_dir;
 use crate::own::files::{self, TEMP_SUFFIX};
 use crate::own::fingerprint::Fingerprint;
@@ -402,7 +403,7 @@ fn warn_dangling(context: &Context, journal: &Journal) -> Vec<String> {
     };
     let others = journal::read_all(context).into_iter().filter(other);
     let told = |other: Journal| {
-        let file = other.blocks.first()?.file.display().to_string();
+        let file = other.blocks.iter().find(|block| block.pointer == Pointer::Context)?.file.display().to_string();
         Some(format!("{file} still points to the brief: `carryover undo {}` takes that out, too", other.id))
     };
     others.filter_map(told).collect()

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{Bookmark, Source, Store};
@@ -73,15 +73,7 @@ fn run_carryover(program: &Path, folder: &Path, session: &Path, command: &[&str]
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
-    let mut peak = 0;
-    let status = loop {
-        // The high-water mark only rises, so looking now and then finds it; looking all the time would slow what is measured.
-        peak = peak.max(peak_memory(child.id()));
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    };
+    let (status, peak) = wait_with_peak(&mut child)?;
     let elapsed = start.elapsed();
     if !status.success() {
         let mut said = String::new();
@@ -89,6 +81,19 @@ fn run_carryover(program: &Path, folder: &Path, session: &Path, command: &[&str]
         return Err(format!("{command:?} failed: {said}").into());
     }
     Ok(Measurement { elapsed, peak_bytes: peak, ..Measurement::default() })
+}
+
+/// Waits for a process to end, and tells the most memory that it had.
+pub(super) fn wait_with_peak(child: &mut Child) -> Result<(ExitStatus, u64)> {
+    let mut peak = 0;
+    loop {
+        // The high-water mark only rises, so looking now and then finds it; looking all the time would slow what is measured.
+        peak = peak.max(peak_memory(child.id()));
+        if let Some(status) = child.try_wait()? {
+            return Ok((status, peak));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// How often a child reads an agent's session: processor time is counted in hundredths of a second.

@@ -68,7 +68,13 @@ pub(super) fn make_home(root: &Path, folder: &Path) -> Result<PathBuf> {
 }
 
 /// Writes a session the way its client keeps it; the first one in a database makes that.
-fn write_session(place: BenchPlace, path: &Path, n: u64, is_first: bool, grower: SessionGrower<'_>) -> Result<()> {
+pub(super) fn write_session(
+    place: BenchPlace,
+    path: &Path,
+    n: u64,
+    is_first: bool,
+    grower: SessionGrower<'_>,
+) -> Result<()> {
     match place {
         BenchPlace::Lines(_) => grower.write_lines(path),
         BenchPlace::Markdown(_) => grower.write_markdown(path),
@@ -85,7 +91,7 @@ pub(crate) fn write_alone(lab: &Lab, fixtures: &Fixtures, n: u64, size: usize, p
 }
 
 /// A path below the home whose folder is there.
-fn create_parent(home: &Path, path: &str) -> Result<PathBuf> {
+pub(super) fn create_parent(home: &Path, path: &str) -> Result<PathBuf> {
     let path = home.join(path);
     fs_err::create_dir_all(path.parent().unwrap_or(home))?;
     Ok(path)

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use carryover_agents::{AGENTS, Agent, Facts, Os, PathBase, PathRule};
+use carryover_agents::{AGENTS, Agent, Facts, MemoryFile, MemoryPlace, Os, PathBase, PathRule};
 
 /// The table for the README.
 pub(super) fn render_table() -> Result<String, fmt::Error> {
@@ -54,7 +54,13 @@ fn write_section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
     for rule in facts.stores {
         writeln!(page, "  - {}", describe_store(rule))?;
     }
-    writeln!(page, "- Instruction files: {}", code_list(facts.instruction_files))?;
+    writeln!(page, "- Files that tell its model something:")?;
+    for file in facts.memory.files {
+        writeln!(page, "  - {}", describe_memory(facts, file))?;
+    }
+    if let Some(prefix) = facts.memory.import {
+        writeln!(page, "  - files that one of these names on a line of its own: `{prefix}PATH`")?;
+    }
     writeln!(page, "- Native resume: {}", yes_no(agent.writer().is_some()))?;
     writeln!(page, "- Verified by: {}", facts.evidence.name())?;
     if facts.windows.is_empty() {
@@ -81,6 +87,21 @@ pub(super) fn describe_store(rule: &PathRule) -> String {
     }
     let systems: Vec<&str> = rule.on.iter().map(|os| os_name(*os)).collect();
     format!("{place} (on {})", systems.join(" and "))
+}
+
+fn describe_memory(facts: &Facts, file: &MemoryFile) -> String {
+    let path = match file.place {
+        MemoryPlace::Project => format!("`{}`", file.path),
+        MemoryPlace::Home => format!("`~/{}`", file.path),
+        // A store that no variable moves is in the home.
+        MemoryPlace::Store => {
+            let usual = facts.stores.iter().find(|rule| rule.base == PathBase::Home);
+            let folder = usual.map(|rule| rule.path.join("/")).unwrap_or_default();
+            format!("`~/{folder}/{}`", file.path)
+        }
+    };
+    let notes = file.notes();
+    if notes.is_empty() { path } else { format!("{path} ({})", notes.join("; ")) }
 }
 
 fn os_name(os: Os) -> &'static str {

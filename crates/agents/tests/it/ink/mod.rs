@@ -8,7 +8,7 @@ mod record;
 mod tests;
 mod wire;
 
-use carryover_agents::{Agent, Facts, PathBase, PathRule};
+use carryover_agents::{Agent, Facts, Memory, MemoryFile, PathBase, PathRule};
 
 pub(crate) struct Ink;
 
@@ -23,7 +23,7 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: PathBase::Home, path: &[".ink"] },
     ],
     session_patterns: &[&["sessions", "*.jsonl"]],
-    instruction_files: &["AGENTS.md"],
+    memory: Memory { files: &[MemoryFile::in_project("AGENTS.md")], import: None },
     versions_seen: ("1.0.0", "1.0.0"),
     windows_checked_on: "2026-11-15",
     ..Facts::USUAL

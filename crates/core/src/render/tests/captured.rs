@@ -52,6 +52,27 @@ fn a_prompt_of_a_captured_session_says_the_same() {
 }
 
 #[test]
+fn a_persons_own_files_are_captured_apart_and_a_hash_never_stands_beside_a_mask() {
+    const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let own = MemoryText { is_private: true, ..make_memory("~/OWN.md", "I like tabs.") };
+    let workspace = Workspace {
+        memory: vec![make_memory("A.md", SECRET), make_memory("B.md", "Be brief."), own],
+        ..make_workspace()
+    };
+    let (tale, workspace) = (usual_session(), workspace.redacted());
+    let captured = session_json(&tale.brief_in(&workspace), &tale.history, &workspace, Quoting::Masked);
+    let project = &captured.project;
+    let contents = project.memory_file_contents.as_deref().unwrap();
+    assert!(contents.contains("# A.md\n\n[redacted") && contents.contains("# B.md\n\nBe brief."), "{contents}");
+    assert!(!contents.contains("I like tabs."), "a prompt is made of it");
+    let hashes: Vec<bool> = project.memory_files.iter().map(|file| file.sha256.is_some()).collect();
+    assert_eq!(hashes, [false, true, true]);
+    assert_eq!(project.memory_files[2].content.as_deref(), Some("I like tabs."));
+    let prompt = resume_prompt(&captured.to_material("Agent One", Quoting::Masked), &resume_options(32_000)).unwrap();
+    assert!(prompt.text.contains("Be brief.") && !prompt.text.contains("I like tabs."));
+}
+
+#[test]
 fn a_brief_keeps_its_schema() {
     const SCHEMA: &str = include_str!("../../../../../docs/schemas/brief.schema.json");
     for tale in [usual_session(), hostile_session(40), new_history()] {

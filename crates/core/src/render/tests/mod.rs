@@ -10,7 +10,7 @@ mod taken;
 
 use super::{BudgetTooSmall, HandoffOptions, Material, Protocol, ResumeOptions, ResumePrompt};
 use crate::distill::tests::{HistoryBuilder, minute, new_history, run_action};
-use crate::distill::{Brief, Commit, CurrentFile, Git, Quoting, Workspace};
+use crate::distill::{Brief, Commit, CurrentFile, Git, MemoryText, Quoting, Workspace};
 use crate::tokens::estimate;
 use crate::transcript::{FailureKind, Status, StepState};
 
@@ -62,6 +62,11 @@ fn make_commit(subject: &str, at: i64) -> Commit {
     }
 }
 
+fn make_memory(path: &str, text: &str) -> MemoryText {
+    let (path, text) = (path.to_owned(), text.to_owned());
+    MemoryText { path, sha256: Some("0".repeat(64)), bytes: text.len() as u64, is_private: false, when: None, text }
+}
+
 fn make_workspace() -> Workspace {
     Workspace {
         root: "/home/me/shop".to_owned(),
@@ -77,7 +82,7 @@ fn make_workspace() -> Workspace {
             log: vec![make_commit("router: sort the layers", 80), make_commit("limit: count by key", 5)],
         }),
         tree: vec!["src/".to_owned(), "  limit.rs".to_owned()],
-        memory: vec![("NOTES.md".to_owned(), "Use tabs.".to_owned())],
+        memory: vec![make_memory("NOTES.md", "Use tabs.")],
         files: vec![CurrentFile {
             path: "/home/me/shop/src/router.rs".to_owned(),
             exists: true,

@@ -18,10 +18,8 @@ fn leaky_session() -> HistoryBuilder {
 
 #[test]
 fn no_rendering_shows_a_secret() {
-    let (tale, workspace) = (
-        leaky_session(),
-        Workspace { memory: vec![("A.md".to_owned(), SECRET.to_owned())], ..make_workspace() }.redacted(),
-    );
+    let (tale, workspace) =
+        (leaky_session(), Workspace { memory: vec![make_memory("A.md", SECRET)], ..make_workspace() }.redacted());
     let brief = tale.brief_in(&workspace);
     let captured = session_json(&brief, &tale.history, &workspace, Quoting::Masked);
     let options = crate::render::ContextOptions { agent_name: "Agent One", show_command: SHOW };

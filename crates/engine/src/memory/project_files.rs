@@ -1,0 +1,167 @@
+//! The files of a project that tell any agent's model something, each once, and who reads them.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{Facts, MemoryPlace, all_facts};
+use carryover_core::render::block;
+
+use crate::context::Context;
+use crate::handoff::blocks;
+use crate::handoff::pointer;
+use crate::handoff::workspace;
+use crate::memory::files::{FoundFile, find_files};
+use crate::memory::imports::find_imports;
+use crate::memory::paragraph;
+use crate::sessions::project::{resolve_inside, resolve_path};
+
+/// A project with its files.
+pub(super) struct ProjectFiles {
+    /// Resolved.
+    pub(super) root: PathBuf,
+    pub(super) files: Vec<ProjectFile>,
+}
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub(super) struct ProjectFile {
+    /// From the project on.
+    pub(super) name: String,
+    /// The file behind links; none where that is not in the project.
+    pub(super) real: Option<PathBuf>,
+    /// The error says why it is not read.
+    pub(super) text: Result<String, String>,
+    /// Its name says that it is a person's own.
+    pub(super) is_private: bool,
+    /// One file with a name of its own, and no rule among others.
+    pub(super) is_single: bool,
+}
+
+/// How an agent comes to read a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// At every start.
+    Always,
+    /// Only then.
+    When(&'static str),
+    /// At every start, for this file takes it in.
+    Through(String),
+    /// Not at all: this file is there.
+    PassedOver(&'static str),
+}
+
+impl From<&FoundFile> for Reading {
+    fn from(found: &FoundFile) -> Self {
+        match (found.hidden_by, found.file.when) {
+            (Some(other), _) => Self::PassedOver(other),
+            (None, Some(when)) => Self::When(when),
+            (None, None) => Self::Always,
+        }
+    }
+}
+
+impl ProjectFiles {
+    pub(super) fn gather(context: &Context, project: &Path) -> Self {
+        let root = resolve_path(project);
+        let mut files: Vec<ProjectFile> = Vec::new();
+        for facts in all_facts() {
+            let found = find_files(&context.env, facts, &root).into_iter();
+            for found in found.filter(|found| found.file.place == MemoryPlace::Project) {
+                if files.iter().any(|known| known.name == found.name) {
+                    continue;
+                }
+                let real = resolve_inside(&root, &found.name).ok().flatten();
+                let text = match &real {
+                    Some(real) => read_words(real),
+                    None => Err("it leads out of the project".to_owned()),
+                };
+                let (is_private, is_single) = (found.file.is_private, found.file.is_single());
+                files.push(ProjectFile { name: found.name, real, text, is_private, is_single });
+            }
+        }
+        Self { root, files }
+    }
+
+    pub(super) fn by_name(&self, name: &str) -> Option<&ProjectFile> {
+        self.files.iter().find(|file| file.name == name)
+    }
+
+    /// The files that an agent reads here, and how; those that others take in come last.
+    pub(super) fn readings(&self, context: &Context, facts: &'static Facts) -> Vec<(&ProjectFile, Reading)> {
+        let mut readings: Vec<(&ProjectFile, Reading)> = Vec::new();
+        let found = find_files(&context.env, facts, &self.root).into_iter();
+        for found in found.filter(|found| found.file.place == MemoryPlace::Project) {
+            let Some(file) = self.by_name(&found.name) else { continue };
+            readings.push((file, Reading::from(&found)));
+        }
+        if facts.memory.import.is_some() {
+            let imported = self.imported_by(&readings);
+            readings.retain(|(file, reading)| {
+                *reading == Reading::Always || !imported.iter().any(|(taken, _)| taken.name == file.name)
+            });
+            readings.extend(imported);
+        }
+        readings
+    }
+
+    /// The files that those that are read at every start take in.
+    fn imported_by<'a>(&'a self, readings: &[(&'a ProjectFile, Reading)]) -> Vec<(&'a ProjectFile, Reading)> {
+        let mut imported: Vec<(&ProjectFile, Reading)> = Vec::new();
+        for (file, _) in readings.iter().filter(|(_, reading)| *reading == Reading::Always) {
+            for taken in self.files.iter().filter(|taken| file.imports(taken)) {
+                let is_known = |(known, reading): &(&ProjectFile, Reading)| {
+                    known.name == taken.name && matches!(reading, Reading::Always | Reading::Through(_))
+                };
+                if !readings.iter().chain(&imported).any(is_known) {
+                    imported.push((taken, Reading::Through(file.name.clone())));
+                }
+            }
+        }
+        imported
+    }
+
+    /// The file that another one follows, by our block in it.
+    pub(super) fn followed_by(&self, file: &ProjectFile) -> Option<&ProjectFile> {
+        let held = pointer::memory_paragraph(file.text.as_deref().ok()?)?;
+        let source = file.real.as_deref()?.parent()?.join(paragraph::parse(&held)?.source);
+        let source = resolve_path(&source);
+        self.files.iter().find(|other| other.real.as_ref() == Some(&source))
+    }
+
+    /// Why nothing of a file may get to where git sees it; none where it may.
+    pub(super) fn private_reason(&self, context: &Context, file: &ProjectFile) -> Option<&'static str> {
+        if file.is_private {
+            return Some("a person's own");
+        }
+        self.is_kept_from_git(context, &file.name).then_some("ignored by git")
+    }
+
+    /// Whether git neither has a file nor could take it in.
+    pub(super) fn is_kept_from_git(&self, context: &Context, name: &str) -> bool {
+        workspace::ignores_file(context, &self.root, name) == Some(true)
+            && !workspace::is_tracked(context, &self.root, &self.root.join(name))
+    }
+}
+
+impl ProjectFile {
+    /// The text without our block; empty where it is not read.
+    pub(super) fn own_words(&self) -> String {
+        let text = self.text.as_deref().unwrap_or_default();
+        let own = block::remove(text).unwrap_or_else(|_| text.to_owned());
+        own.replace("\r\n", "\n").trim_matches('\n').trim_end().to_owned()
+    }
+
+    pub(super) fn is_same_file(&self, other: &Self) -> bool {
+        self.real.is_some() && self.real == other.real
+    }
+
+    /// Whether its text names another file for import.
+    pub(super) fn imports(&self, other: &Self) -> bool {
+        let (Ok(text), Some(real), Some(taken)) = (&self.text, &self.real, &other.real) else { return false };
+        real != taken && find_imports(text, real).contains(taken)
+    }
+}
+
+fn read_words(path: &Path) -> Result<String, String> {
+    let text = blocks::read_text(path).map_err(|error| error.to_string())?;
+    text.ok_or_else(|| "it is gone".to_owned())
+}
