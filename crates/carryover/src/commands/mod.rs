@@ -1,6 +1,7 @@
 //! One command, one file: its arguments, and how its result is shown.
 
 mod brief;
+mod capsule;
 mod capture;
 mod completions;
 mod config;
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Handoff(handoff::HandoffArgs),
     Capture(capture::CaptureArgs),
     Brief(brief::BriefArgs),
+    Capsule(capsule::CapsuleArgs),
     Undo(undo::UndoArgs),
     Search(search::SearchArgs),
     Restore(restore::RestoreArgs),
@@ -101,6 +103,7 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         Command::Resume(_)
         | Command::Handoff(_)
         | Command::Capture(_)
+        | Command::Capsule(_)
         | Command::Undo(_)
         | Command::Search(_)
         | Command::Restore(_)
@@ -148,6 +151,7 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Handoff(args) => handoff::cmd_handoff(ui, context, globals, args),
         Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
+        Command::Capsule(args) => capsule::cmd_capsule(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
         Command::Search(args) => search::cmd_search(ui, context, args),
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),
