@@ -13,6 +13,7 @@ mod forget;
 mod front;
 mod handoff;
 mod hook;
+mod import;
 mod info;
 mod install;
 mod list;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Capture(capture::CaptureArgs),
     Brief(brief::BriefArgs),
     Capsule(capsule::CapsuleArgs),
+    Import(import::ImportArgs),
     Undo(undo::UndoArgs),
     Search(search::SearchArgs),
     Restore(restore::RestoreArgs),
@@ -104,6 +106,7 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Handoff(_)
         | Command::Capture(_)
         | Command::Capsule(_)
+        | Command::Import(_)
         | Command::Undo(_)
         | Command::Search(_)
         | Command::Restore(_)
@@ -152,6 +155,7 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
         Command::Capsule(args) => capsule::cmd_capsule(ui, context, globals, args),
+        Command::Import(args) => import::cmd_import(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
         Command::Search(args) => search::cmd_search(ui, context, args),
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),

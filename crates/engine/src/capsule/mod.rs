@@ -16,6 +16,7 @@ mod open;
 mod raw_records;
 mod seal;
 pub mod shelf;
+mod staging;
 mod tar_walk;
 mod transcript;
 pub mod workspace;

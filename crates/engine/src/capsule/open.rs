@@ -9,12 +9,16 @@ use super::boundary::Boundary;
 use super::container::{Container, ReadSeek, Walk};
 use super::digest::Hashing;
 use super::manifest::{BOUNDARY, MANIFEST, Manifest, MemberRecord, RAW, SNAPSHOT, TRANSCRIPT, WORKSPACE};
+use super::staging::StagingFolder;
 use super::workspace::{
     RestoreInto, RestoredWorkspace, WorkspaceDrift, WorkspaceRecord, compare_workspace, restore_workspace,
     verify_snapshot,
 };
 use crate::context::Context;
 use crate::own::private;
+
+/// In our own folder: what is unpacked to be read.
+pub(super) const IMPORT_FOLDER: &str = "importing";
 
 /// A capsule of which the manifest was read, and nothing else.
 pub struct Capsule {
@@ -179,7 +183,7 @@ fn unreadable(name: &str, error: io::Error) -> CapsuleError {
 /// What of a capsule was laid out to be read.
 pub(super) struct LaidOut {
     /// Removed when nobody reads it any more.
-    _folder: tempfile::TempDir,
+    _folder: StagingFolder,
     pub transcript: PathBuf,
     /// The source's own record of the session.
     pub raw_session: Option<PathBuf>,
@@ -189,7 +193,7 @@ pub(super) struct LaidOut {
 impl VerifiedCapsule {
     /// Unpacks the transcript and the source's own records into a folder of ours.
     pub(super) fn lay_out(&mut self, context: &Context) -> Result<LaidOut, CapsuleError> {
-        let folder = super::workspace::make_folder(context)?;
+        let folder = StagingFolder::create(context, IMPORT_FOLDER)?;
         let manifest = &self.manifest;
         self.container.walk(&mut |name, _, content| {
             if name == TRANSCRIPT || name.starts_with(RAW) {

@@ -16,6 +16,7 @@ use super::manifest::{
     BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SOURCE, SourceSession, TRANSCRIPT, WORKSPACE,
 };
 use super::raw_records::{RawRecords, collect_raw};
+use super::staging::StagingFolder;
 use super::transcript::write_lines;
 use super::workspace::{
     FilesMode, LeftOut, WorkspaceRecord, check_project, collect_workspace, workspace_root, write_snapshot,
@@ -48,7 +49,7 @@ pub struct Draft {
     transcript: Vec<u8>,
     workspace: WorkspaceRecord,
     snapshot: Option<MemberRecord>,
-    folder: tempfile::TempDir,
+    folder: StagingFolder,
     session: SourceSession,
     updated_at: Option<Timestamp>,
     redacted: bool,
@@ -63,7 +64,7 @@ pub struct SealedCapsule {
     members: Vec<Member>,
     modified_seconds: u64,
     /// Holds the snapshot until it is written.
-    _folder: tempfile::TempDir,
+    _folder: StagingFolder,
 }
 
 /// Makes a capsule of a session.
@@ -76,7 +77,7 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
     let transcript = read::full_transcript(session, true)?;
     let header = transcript.header.clone();
     let project = header.project.clone().or_else(|| session.found.project.clone());
-    let folder = make_folder(context)?;
+    let folder = StagingFolder::create(context, FOLDER)?;
     let place = project.as_deref().filter(|project| project.is_dir());
     let (mut workspace, snapshot) = match place {
         Some(place) => pack_workspace(context, place, options, folder.path())?,
@@ -158,12 +159,6 @@ fn pack_workspace(
 
 fn snapshot_path(folder: &Path) -> PathBuf {
     folder.join("snapshot.tar.zst")
-}
-
-fn make_folder(context: &Context) -> io::Result<tempfile::TempDir> {
-    let above = context.home.join(FOLDER);
-    files::create_private_folder(&above)?;
-    tempfile::Builder::new().prefix(files::TEMP_PREFIX).tempdir_in(above)
 }
 
 impl Draft {

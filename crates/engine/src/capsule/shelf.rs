@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use super::Capsule;
 use super::manifest::Manifest;
 use crate::context::Context;
+use crate::sessions::list::ListedSession;
+use crate::sessions::read::session_start;
 
 const FOLDER: &str = "capsules";
 /// How the name of a packed capsule ends.
@@ -59,4 +61,9 @@ pub fn find_capsules(context: &Context, word: &str) -> Vec<ShelvedCapsule> {
     let fits = |manifest: &Manifest| manifest.id.starts_with(word) || manifest.source.session_id.starts_with(word);
     found.retain(|capsule| word.len() >= MIN_BYTES && fits(&capsule.manifest));
     found
+}
+
+/// The version of the client that a session is of, as its beginning tells it.
+pub fn client_version(session: &ListedSession) -> Option<String> {
+    session_start(session.agent, &session.found.source).ok()?.header.client_version
 }

@@ -140,11 +140,14 @@ fn check_output(context: &Context, output: &Path) -> Result<Output, CommandError
         return Err(CommandError::new(ErrorKind::Io, format!("{} is there already", output.display()))
             .with_hint("remove it, or name another"));
     }
-    // A folder that is missing is a slip of the pen more often than a wish.
+    // A folder above it that is missing is a slip of the pen more often than a wish.
     if let Some(above) = path.parent().filter(|above| !above.is_dir()) {
         return Err(CommandError::usage(format!("the folder {} does not exist", above.display())));
     }
-    let path = path.parent().map(resolve_path).unwrap_or_default().join(path.file_name().unwrap_or_default());
+    let path = match (path.parent(), path.file_name()) {
+        (Some(above), Some(name)) => resolve_path(above).join(name),
+        _ => resolve_path(&path),
+    };
     Ok(if is_packed { Output::File(path) } else { Output::Folder(path) })
 }
 

@@ -6,24 +6,24 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use super::super::CapsuleError;
+use super::super::open::IMPORT_FOLDER;
+use super::super::staging::StagingFolder;
 use super::git_state::Repository;
 use super::snapshot::change_path;
 use super::{StagedChange, WorkspaceRecord};
 use crate::context::Context;
-use crate::own::files;
 
 const COULD_NOT: CapsuleError = CapsuleError::Git("stage what was staged");
-const FOLDER: &str = "importing";
 
 /// Contents that wait to be staged, as numbered files of ours.
 pub(super) struct IndexBlobs {
-    folder: tempfile::TempDir,
+    folder: StagingFolder,
     by_path: BTreeMap<Vec<u8>, PathBuf>,
 }
 
 impl IndexBlobs {
     pub(super) fn new(context: &Context) -> Result<Self, CapsuleError> {
-        Ok(Self { folder: make_folder(context)?, by_path: BTreeMap::new() })
+        Ok(Self { folder: StagingFolder::create(context, IMPORT_FOLDER)?, by_path: BTreeMap::new() })
     }
 
     pub(super) fn take_in(&mut self, path: &[u8], content: &mut dyn Read) -> Result<(), CapsuleError> {
@@ -80,13 +80,6 @@ impl IndexBlobs {
         }
         Ok(self.by_path.keys().cloned().zip(ids.into_iter().map(str::to_owned)).collect())
     }
-}
-
-/// A folder of ours for what is on its way in.
-pub(in crate::capsule) fn make_folder(context: &Context) -> io::Result<tempfile::TempDir> {
-    let above = context.home.join(FOLDER);
-    files::create_private_folder(&above)?;
-    tempfile::Builder::new().prefix(files::TEMP_PREFIX).tempdir_in(above)
 }
 
 fn run_git(repository: &Repository<'_>, args: &[&str], input: Vec<u8>) -> Result<Vec<u8>, CapsuleError> {

@@ -22,7 +22,6 @@ pub(super) use collect::{collect_workspace, workspace_root};
 pub use drift::WorkspaceDrift;
 pub(super) use drift::compare_workspace;
 pub(super) use git_state::head_commit;
-pub(super) use index_restore::make_folder;
 pub use restore::RestoredWorkspace;
 pub(super) use restore::{RestoreInto, restore_workspace};
 pub(super) use secret_scan::holds_secret;
