@@ -1,5 +1,6 @@
 //! `carryover import`.
 
+mod document;
 mod listing;
 
 use std::path::{Path, PathBuf};
@@ -15,11 +16,12 @@ use carryover_engine::context::Context;
 use carryover_engine::sessions::list::{Filter, list_sessions};
 use carryover_engine::sessions::select::{Query, select_session};
 use clap::Args;
-use serde::Serialize;
+
+pub(crate) use document::import_document;
 
 use super::capsule::open_named;
 use super::front::run_words;
-use super::resume::native::{ResumeDocument, report_document, show_next_steps, write_report};
+use super::resume::native::{show_next_steps, write_report};
 use crate::args::{Globals, agent_parser, parse_tokens};
 use crate::error::{CommandError, ErrorKind};
 use crate::process_env::resolve_path;
@@ -63,30 +65,6 @@ pub(crate) struct ImportArgs {
     tokens: Option<u64>,
 }
 
-/// The import, as `--json` tells it.
-#[derive(Serialize)]
-struct ImportDocument<'a> {
-    schema: &'static str,
-    capsule: &'a str,
-    path: String,
-    target: &'static str,
-    target_reason: &'a str,
-    project: String,
-    workspace: WorkspaceRow,
-    own_records: bool,
-    resume: ResumeDocument<'a>,
-}
-
-/// What became of the files.
-#[derive(Serialize, Default)]
-struct WorkspaceRow {
-    outcome: &'static str,
-    files: u64,
-    deleted: u64,
-    staged: bool,
-    differing: u64,
-}
-
 pub(crate) fn cmd_import(
     ui: &mut Ui,
     context: &Context,
@@ -116,17 +94,7 @@ pub(crate) fn cmd_import(
     };
     let imported = ui.while_doing("unpacking the capsule…", || import_capsule(context, &mut verified, &options))?;
     if ui.is_json() {
-        return Ok(ui.write_json(&ImportDocument {
-            schema: "carryover.import/1",
-            capsule: &verified.manifest.id,
-            path: path.display().to_string(),
-            target: target.agent.facts().id,
-            target_reason: &target.reason,
-            project: imported.project.display().to_string(),
-            workspace: workspace_row(&imported.workspace),
-            own_records: imported.own_records,
-            resume: report_document(&imported.report, false),
-        })?);
+        return Ok(ui.write_json(&import_document(&path, &verified.manifest, &target, &imported))?);
     }
     tell_import(ui, context, &imported, &target, &verified.manifest)
 }
@@ -190,23 +158,6 @@ fn settle_target(
     let agent = answer.parse::<usize>().ok().and_then(|number| takers.get(number.checked_sub(1)?)).copied();
     let agent = agent.ok_or_else(|| CommandError::new(ErrorKind::Usage, "that is none of the numbers"))?;
     Ok(TargetChoice { agent, reason: "it was chosen".to_owned(), is_ambiguous: false })
-}
-
-fn workspace_row(outcome: &WorkspaceOutcome) -> WorkspaceRow {
-    match outcome {
-        WorkspaceOutcome::Absent => WorkspaceRow { outcome: "absent", ..WorkspaceRow::default() },
-        WorkspaceOutcome::Same => WorkspaceRow { outcome: "same", ..WorkspaceRow::default() },
-        WorkspaceOutcome::Restored(restored) => WorkspaceRow {
-            outcome: "restored",
-            files: restored.files,
-            deleted: restored.deleted,
-            staged: restored.index,
-            differing: 0,
-        },
-        WorkspaceOutcome::Left(drift) => {
-            WorkspaceRow { outcome: "left", differing: drift.count, ..WorkspaceRow::default() }
-        }
-    }
 }
 
 fn tell_import(

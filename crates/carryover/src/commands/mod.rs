@@ -29,6 +29,7 @@ mod uninstall;
 mod watch;
 
 pub(crate) use hook::{answer_words, hook_words};
+pub(crate) use import::import_document;
 
 use carryover_agents::Os;
 use carryover_engine::context::Context;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use carryover_testkit::agents::LABS;
 use serde_json::Value;
 
-use crate::support::{CLAUDE, TestEnv};
+use crate::support::{CLAUDE, TestEnv, check_schema, file_targets};
 use crate::test_capsule::{env_with_git, export, git, make_repository, tree};
 
 /// What the model would see of a session, with the folders that it was in named.
@@ -235,5 +236,69 @@ fn target_is_the_agent_of_the_session_if_it_is_installed_else_one_that_is() {
         let output = env.command(&["import", capsule.to_str().unwrap(), "--json"]).output().unwrap();
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((&told["target"], &told["target_reason"]), (&target.into(), &reason.into()));
+    }
+}
+
+/// Capsules of every version that was ever written are kept, and open.
+#[test]
+fn kept_capsules_of_every_version_open() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/capsules");
+    let mut capsules: Vec<_> = fs_err::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    capsules.sort();
+    assert_eq!(capsules.len(), 2);
+    for capsule in capsules {
+        let env = receiver();
+        let path = capsule.to_str().unwrap();
+        let inspected = env.json("capsule-inspect", &["capsule", "inspect", path]);
+        check_schema("capsule", &inspected["manifest"]);
+        assert_eq!(inspected["manifest"]["id"], "00643ab80e0d26a6");
+        assert_eq!(inspected["boundary"]["instruction_files"]["value"][0]["path"], "CLAUDE.md");
+        env.json("capsule-verify", &["capsule", "verify", path]);
+        let told = import(&env, &capsule, &["--target", "claude-code"]);
+        assert_eq!((&told["own_records"], &told["workspace"]["files"]), (&true.into(), &5.into()));
+        let python = fs_err::read_to_string(env.project().join("calc.py")).unwrap();
+        assert_eq!(python, "def add(a, b):\n    return a + b\n# fixed\n");
+        assert_eq!(fs_err::read_link(env.project().join("link")).unwrap(), Path::new("calc.py"));
+        let session = told["resume"]["session_id"].as_str().unwrap();
+        assert_eq!(live_context(&env, session, &[]).len(), 23);
+        env.run(&["undo", "--yes"]).success();
+        let (env, told) = import_again(env, &capsule, &["--target", "codex"]);
+        assert_eq!((&told["own_records"], &told["workspace"]["outcome"]), (&false.into(), &"same".into()));
+        assert_eq!(live_context(&env, told["resume"]["session_id"].as_str().unwrap(), &[]).len(), 20);
+    }
+}
+
+/// Whatever agent a session is of, what its capsule gives is what the session itself would.
+#[test]
+fn sessions_of_every_agent_come_through() {
+    for (lab, loose) in LABS.iter().filter_map(|lab| Some((lab, lab.loose_files.first()?))) {
+        let env = TestEnv::new();
+        let project = env.project().display().to_string();
+        let fixture = format!("{}/fixtures/{}", lab.id.replace('-', "_"), loose.fixture);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(&fixture);
+        env.write(loose.name, &fs_err::read_to_string(path).unwrap());
+        let session = env.home().join(loose.name).display().to_string();
+        let capsule = env.home().join("a.tar.zst");
+        let more = ["--raw", "--no-redact", "--files", "none", "-o", capsule.to_str().unwrap()];
+        env.run(&[&["capsule", "export", session.as_str()], &more as &[&str]].concat()).success();
+        let finish = |told: &Value| {
+            let context = live_context(&env, told["session_id"].as_str().unwrap(), &[]);
+            env.run(&["undo", told["undo_id"].as_str().unwrap()]).success();
+            context
+        };
+        let own = file_targets().filter(|target| *target == lab.id);
+        let other = if lab.id == "codex" { "claude-code" } else { "codex" };
+        for target in own.chain([other]) {
+            let output = env.command(&["resume", &session, "--target", target, "--project", &project, "--json"]);
+            let direct = { output }.output().unwrap();
+            let direct = finish(&serde_json::from_slice(&direct.stdout).unwrap());
+            let output = env.command(&["import", capsule.to_str().unwrap(), "--target", target, "--project", &project]);
+            let through = { output }.arg("--json").output().unwrap();
+            let told: Value = serde_json::from_slice(&through.stdout).unwrap();
+            assert_eq!(told["own_records"], (target == lab.id), "{fixture} to {target}");
+            let through = finish(&told["resume"]);
+            assert!(!direct.is_empty());
+            assert_eq!(direct, through, "{fixture} to {target}");
+        }
     }
 }

