@@ -3,6 +3,7 @@
 //! The corpus is generated, the same on every machine. Children of this program do the work that is measured, so that
 //! each peak of memory is its own.
 
+mod capsules;
 mod child;
 pub(crate) mod corpus;
 mod daemon;
@@ -48,6 +49,7 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(listing::measure_warm(&binaries, &folder)?);
     figures.push(watching::measure_start(&binaries, &folder)?);
     figures.extend(daemon::measure_all(&binaries.carryover)?);
+    figures.extend(capsules::measure_all(&binaries.carryover, root, &folder)?);
     figures.extend(picking::measure_picker(&binaries, &folder)?);
     let home = stores::make_home(root, &folder)?;
     figures.extend(readers::measure_all(&binaries, &home)?);
@@ -59,6 +61,13 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
 /// The daemon's figures alone, with a program that is built already.
 pub(crate) fn measure_daemon(program: &Path) -> Result<Vec<Figure>> {
     daemon::measure_all(&program.canonicalize()?)
+}
+
+/// Those of capsules alone, likewise.
+pub(crate) fn measure_capsules(root: &Path, program: &Path) -> Result<Vec<Figure>> {
+    let folder = root.join("target/bench");
+    fs_err::create_dir_all(&folder)?;
+    capsules::measure_all(&program.canonicalize()?, root, &folder)
 }
 
 struct Binaries {
