@@ -18,7 +18,7 @@ use carryover_core::transcript::{
     SessionId, TitleRank, text_cow,
 };
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -62,6 +62,15 @@ struct Document<'a> {
 
 struct EventList<'a>(Vec<&'a RawValue>);
 
+/// The first line of a file that has an event on each of the others, as capsules do.
+#[derive(Deserialize)]
+struct FirstLine {
+    schema: String,
+    session: UasfSession,
+    #[serde(default)]
+    events: Option<IgnoredAny>,
+}
+
 /// Facts about the session of a file, its entries, and what could not be read.
 type FileContents = (Vec<Fact>, Vec<Entry>, Vec<RejectedRecord>);
 
@@ -69,7 +78,7 @@ type FileContents = (Vec<Fact>, Vec<Entry>, Vec<RejectedRecord>);
 pub fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static dyn Agent>, AgentError> {
     let holds = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
     let begins = head.trim_ascii_start().strip_prefix(BOM).unwrap_or(head).trim_ascii_start().starts_with(b"{");
-    if !begins || !holds("\"events\"") {
+    if !begins || !(holds("\"events\"") || holds(UASF_SCHEMA_PREFIX)) {
         return Ok(None);
     }
     let bytes = file::read_bytes(path, file::MAX_DOCUMENT_BYTES)?;
@@ -101,13 +110,35 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 fn parse_document<'a>(path: &Path, bytes: &'a [u8]) -> Result<Document<'a>, AgentError> {
     let broken = |reason: String| AgentError::Captured { path: path.to_owned(), reason };
     let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    let document: Document<'a> = serde_json::from_slice(text).map_err(|error| broken(describe_cause(&error)))?;
+    let document = match parse_lines(text) {
+        Some(document) => document,
+        None => serde_json::from_slice(text),
+    };
+    let document = document.map_err(|error| broken(describe_cause(&error)))?;
     match document.schema.as_deref().and_then(|schema| schema.strip_prefix(UASF_SCHEMA_PREFIX)) {
         Some(version) if version.parse::<u32>().is_ok_and(|version| version > 2) => {
             Err(broken(format!("it is of version {version}, and this carryover reads up to 2")))
         }
         _ => Ok(document),
     }
+}
+
+/// A file of lines, where it is one: the session first, then its events.
+fn parse_lines(text: &[u8]) -> Option<serde_json::Result<Document<'_>>> {
+    let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    let first: FirstLine = serde_json::from_slice(&text[..end]).ok()?;
+    if !first.schema.starts_with(UASF_SCHEMA_PREFIX) || first.events.is_some() {
+        return None;
+    }
+    let mut events = Vec::new();
+    for event in serde_json::Deserializer::from_slice(&text[end..]).into_iter::<&RawValue>() {
+        match event {
+            Ok(_) if events.len() == MAX_EVENTS => return Some(Err(de::Error::custom(TOO_MANY_EVENTS))),
+            Ok(event) => events.push(event),
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    Some(Ok(Document { schema: Some(first.schema), session: first.session, events: EventList(events) }))
 }
 
 /// Why it could not be read, without a word of what is in it.

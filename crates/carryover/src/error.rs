@@ -7,6 +7,7 @@ use std::io;
 use std::process::ExitCode;
 
 use carryover_agents::AgentError;
+use carryover_engine::capsule::CapsuleError;
 use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::install::InstallError;
 use carryover_engine::ledger::restore::RestoreError;
@@ -304,6 +305,35 @@ impl From<SyncError> for CommandError {
             SyncError::Busy(_) => "run it again",
             SyncError::Io { .. } => "nothing was changed; once that is mended, run it again",
         };
+        Self::new(kind, error).with_hint(hint)
+    }
+}
+
+impl From<CapsuleError> for CommandError {
+    fn from(error: CapsuleError) -> Self {
+        let hint = match error {
+            CapsuleError::Resume(error) => return error.into(),
+            CapsuleError::Agent(error) => return error.into(),
+            CapsuleError::Io(error) => return error.into(),
+            CapsuleError::Newer { .. } => "update carryover",
+            CapsuleError::NotClean { .. } => {
+                "name an empty folder with `--project`; `--no-files` leaves this one as it is, `--force` writes over it"
+            }
+            CapsuleError::OtherCommit { .. } => {
+                "check that commit out in `--project FOLDER`, or have the capsule exported with `--files full`"
+            }
+            CapsuleError::NoTarget(_) => "name one with `--target AGENT`",
+            CapsuleError::Changed(_) => "run it again once nobody writes there",
+            CapsuleError::Exists(_) => "remove it, or name another",
+            CapsuleError::Damaged { .. } => "nothing was unpacked; have it sent again",
+            CapsuleError::Refused { .. } | CapsuleError::Bomb { .. } => {
+                "nothing was unpacked; do not trust where it came from"
+            }
+            CapsuleError::NoCapsule(_) | CapsuleError::InTheWay { .. } | CapsuleError::Git(_) => {
+                return Self::new(ErrorKind::Io, error);
+            }
+        };
+        let kind = if matches!(error, CapsuleError::NoTarget(_)) { ErrorKind::NoAgent } else { ErrorKind::Io };
         Self::new(kind, error).with_hint(hint)
     }
 }

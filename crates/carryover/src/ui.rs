@@ -175,12 +175,17 @@ impl Ui {
 
     /// Does what takes time with a session, and says so where somebody looks on and it takes over a second.
     pub(crate) fn while_reading<T>(&self, session: &ListedSession, work: impl FnOnce() -> T) -> T {
+        let bytes = session.found.bytes;
+        let size = if bytes == 0 { String::new() } else { format!(" of {}", quantity::format_bytes(bytes)) };
+        self.while_doing(&format!("reading a session{size}…"), work)
+    }
+
+    /// The same for anything else that takes time.
+    pub(crate) fn while_doing<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
         if self.quiet || self.json || !io::stderr().is_terminal() {
             return work();
         }
-        let bytes = session.found.bytes;
-        let size = if bytes == 0 { String::new() } else { format!(" of {}", quantity::format_bytes(bytes)) };
-        let line = format!("{DIM}reading a session{size}…{DIM:#}");
+        let line = format!("{DIM}{what}{DIM:#}");
         tell_if_slow(&line, Painted::new(AutoStream::new(io::stderr(), color_choice(self.color))), work)
     }
 

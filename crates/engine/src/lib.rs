@@ -3,6 +3,7 @@
 //! Rule of this crate: it owns our own files and applies plans; it is synchronous, never prints, and takes the
 //! environment and the clock as parameters.
 
+pub mod capsule;
 pub mod capture;
 pub mod carry;
 pub mod client;

@@ -3,6 +3,7 @@
 //! The corpus is generated, the same on every machine. Children of this program do the work that is measured, so that
 //! each peak of memory is its own.
 
+mod capsules;
 mod child;
 pub(crate) mod corpus;
 mod daemon;
@@ -49,6 +50,7 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.push(watching::measure_start(&binaries, &folder)?);
     figures.extend(daemon::measure_all(&binaries.carryover)?);
     figures.extend(recorder::measure_all()?);
+    figures.extend(capsules::measure_all(&binaries.carryover, root, &folder)?);
     figures.extend(picking::measure_picker(&binaries, &folder)?);
     let home = stores::make_home(root, &folder)?;
     figures.extend(readers::measure_all(&binaries, &home)?);
@@ -93,6 +95,13 @@ pub(crate) fn measure_whole_home(root: &Path, program: &Path) -> Result<Vec<Figu
     let folder = root.join("target/bench");
     fs_err::create_dir_all(&folder)?;
     whole_home::measure_list(root, &fs_err::canonicalize(folder)?, &program.canonicalize()?)
+}
+
+/// Those of capsules alone, likewise.
+pub(crate) fn measure_capsules(root: &Path, program: &Path) -> Result<Vec<Figure>> {
+    let folder = root.join("target/bench");
+    fs_err::create_dir_all(&folder)?;
+    capsules::measure_all(&program.canonicalize()?, root, &folder)
 }
 
 struct Binaries {

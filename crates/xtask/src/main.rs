@@ -34,8 +34,7 @@ cargo xtask conformance       prove pairs of agents with the real clients: each 
 cargo xtask soak [--short]    a day with every agent, in minutes: sessions grow, are rewritten and deleted, the daemon is
                               killed, and at the end its ledger must equal the stores; [--seed N]
 cargo xtask bench             measure, as ratios against a raw scan; with --handoff, --readers or --recorder these alone,
-                              with --daemon PROGRAM the daemon alone, with --list PROGRAM a listing of 5 GB alone, of
-                              a program that is built already";
+                              with --daemon, --capsules or --list (of 5 GB) and a PROGRAM that is built already, those";
 
 fn main() -> ExitCode {
     match run_command(std::env::args().skip(1).collect()) {
@@ -72,6 +71,7 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("bench", ["--recorder"]) => show_figures(&bench::measure_recorder()?),
         ("bench", ["--daemon", program]) => show_figures(&bench::measure_daemon(Path::new(program))?),
         ("bench", ["--list", program]) => show_figures(&bench::measure_whole_home(&root, Path::new(program))?),
+        ("bench", ["--capsules", program]) => show_figures(&bench::measure_capsules(&root, Path::new(program))?),
         // The bench starts itself again, so that each measurement has a process of its own.
         ("bench-child", [what, path]) => bench::run_child(what, Path::new(path)),
         ("bench-child", [what]) => bench::run_child(what, Path::new("")),

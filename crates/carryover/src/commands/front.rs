@@ -38,7 +38,7 @@ fn has_screen(context: &Context, print: bool) -> bool {
 }
 
 /// Runs a command as it would be typed, in surroundings that are looked at anew: a picker may have been open for hours.
-fn run_words(ui: &mut Ui, globals: Globals, words: &[String]) -> Result<(), CommandError> {
+pub(super) fn run_words(ui: &mut Ui, globals: Globals, words: &[String]) -> Result<(), CommandError> {
     let line = std::iter::once("carryover").chain(words.iter().map(String::as_str));
     let cli = Cli::try_parse_from(line).map_err(|error| CommandError::new(ErrorKind::Bug, error))?;
     super::run(ui, &Cli { globals, ..cli })

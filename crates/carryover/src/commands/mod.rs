@@ -1,6 +1,7 @@
 //! One command, one file: its arguments, and how its result is shown.
 
 mod brief;
+mod capsule;
 mod capture;
 mod completions;
 mod config;
@@ -12,6 +13,7 @@ mod forget;
 mod front;
 mod handoff;
 mod hook;
+mod import;
 mod info;
 mod install;
 mod list;
@@ -29,6 +31,7 @@ mod uninstall;
 mod watch;
 
 pub(crate) use hook::{answer_words, hook_words};
+pub(crate) use import::import_document;
 
 use carryover_agents::Os;
 use carryover_engine::context::Context;
@@ -52,6 +55,8 @@ pub(crate) enum Command {
     Handoff(handoff::HandoffArgs),
     Capture(capture::CaptureArgs),
     Brief(brief::BriefArgs),
+    Capsule(capsule::CapsuleArgs),
+    Import(import::ImportArgs),
     Undo(undo::UndoArgs),
     Search(search::SearchArgs),
     Restore(restore::RestoreArgs),
@@ -105,6 +110,8 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         Command::Resume(_)
         | Command::Handoff(_)
         | Command::Capture(_)
+        | Command::Capsule(_)
+        | Command::Import(_)
         | Command::Undo(_)
         | Command::Search(_)
         | Command::Restore(_)
@@ -154,6 +161,8 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Handoff(args) => handoff::cmd_handoff(ui, context, globals, args),
         Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
+        Command::Capsule(args) => capsule::cmd_capsule(ui, context, globals, args),
+        Command::Import(args) => import::cmd_import(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
         Command::Search(args) => search::cmd_search(ui, context, args),
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),

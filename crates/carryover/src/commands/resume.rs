@@ -1,7 +1,7 @@
 //! `carryover resume`.
 
 mod captured;
-mod native;
+pub(super) mod native;
 mod own;
 mod text;
 

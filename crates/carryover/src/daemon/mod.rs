@@ -6,6 +6,7 @@
 mod background;
 pub(crate) mod client;
 mod guard;
+mod import;
 mod listener;
 mod log;
 mod place;

@@ -16,6 +16,7 @@ use carryover_engine::handoff::published::read_project_handoff;
 use serde::Deserialize;
 
 use super::client::decode_folder;
+use super::import::import_session;
 use super::run::Shared;
 
 /// A longer body is no event.
@@ -39,7 +40,10 @@ pub(super) fn socket_routes() -> axum::Router<Arc<Shared>> {
 }
 
 fn common_routes() -> axum::Router<Arc<Shared>> {
-    axum::Router::new().route("/status", get(tell_status)).route("/handoff", get(tell_handoff))
+    axum::Router::new()
+        .route("/status", get(tell_status))
+        .route("/handoff", get(tell_handoff))
+        .route("/sessions/import", post(import_session))
 }
 
 /// Takes an event without a word.

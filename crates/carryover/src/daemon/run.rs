@@ -40,6 +40,8 @@ pub(super) struct Shared {
     port_trouble: Option<String>,
     watching: Mutex<Vec<&'static str>>,
     end: Notify,
+    /// Held by the request that goes on with a capsule.
+    pub(super) importing: tokio::sync::Mutex<()>,
     log: Arc<Log>,
 }
 
@@ -138,6 +140,7 @@ async fn run_locked(context: &Context, log: Arc<Log>) -> Result<(), CommandError
         port_trouble,
         watching: Mutex::new(Vec::new()),
         end: Notify::new(),
+        importing: tokio::sync::Mutex::new(()),
         log,
     });
     shared.log.write_line(&format!("started, process {}", std::process::id()));

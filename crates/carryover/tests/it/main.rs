@@ -18,6 +18,8 @@ mod shared;
 mod stores;
 mod support;
 mod tampered;
+#[cfg(unix)]
+mod test_capsule;
 mod test_captured;
 mod test_completions;
 mod test_config;
@@ -30,6 +32,8 @@ mod test_drift;
 mod test_handoff;
 #[cfg(unix)]
 mod test_hook;
+#[cfg(unix)]
+mod test_import;
 mod test_info;
 #[cfg(unix)]
 mod test_install;

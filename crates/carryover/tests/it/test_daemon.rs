@@ -235,3 +235,57 @@ fn a_ledger_that_cannot_be_read_is_set_aside_and_made_anew() {
     assert!(log.contains("trouble with the ledger: could not be read: it was set aside"), "{log}");
     daemon.signal("-TERM");
 }
+
+#[test]
+fn programs_go_on_with_capsules_by_path_by_id_and_by_upload() {
+    let sender = crate::test_capsule::env_with_git();
+    sender.write("calc/calc.py", "print(1)\n");
+    let (capsule, _) = crate::test_capsule::export(&sender, "a.tar.zst", &[]);
+    let port = free_port();
+    let env = env(port);
+    let daemon = start_daemon(&env);
+    let token = fs_err::read_to_string(env.home().join(".carryover/token")).unwrap();
+    let head = |path: &str, kind: &str| {
+        let bearer = format!("authorization: Bearer {token}\r\ncontent-type: {kind}\r\n");
+        format!("POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n{bearer}")
+    };
+    let ask = |body: &Value| request(port, &head("/sessions/import", "application/json"), body.to_string().as_bytes());
+    let folder = |name: &str| env.home().join(name).display().to_string();
+    let (status, answer) = ask(&json!({ "path": capsule, "project": folder("one"), "target": "codex" }));
+    assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+    let told: Value = serde_json::from_str(&answer).unwrap();
+    check_schema("import", &told);
+    assert_eq!(fs_err::read_to_string(env.home().join("one/calc.py")).unwrap(), "print(1)\n");
+
+    let shelf = env.home().join(".carryover/capsules");
+    fs_err::create_dir_all(&shelf).unwrap();
+    fs_err::copy(&capsule, shelf.join("a.tar.zst")).unwrap();
+    let (status, answer) = ask(&json!({ "id": told["capsule"], "project": folder("two") }));
+    assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+    let bytes = fs_err::read(&capsule).unwrap();
+    let address = format!("/sessions/import?project={}&target=pi", folder("three"));
+    let (status, answer) = request(port, &head(&address, "application/zstd"), &bytes);
+    assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+    assert!(env.home().join("three/calc.py").exists());
+
+    env.write("full/mine.txt", "mine");
+    let refused = [
+        (json!({ "path": capsule, "project": folder("full") }), "409 Conflict"),
+        (json!({ "path": capsule, "project": "relative" }), "400 Bad Request"),
+        (json!({ "project": folder("four") }), "400 Bad Request"),
+        (json!({ "id": "ffffffff", "project": folder("four") }), "404 Not Found"),
+        (json!({ "path": folder("nothing"), "project": folder("four") }), "404 Not Found"),
+        (json!({ "path": env.home().join("full/mine.txt"), "project": folder("four") }), "422 Unprocessable Entity"),
+        (json!({ "path": capsule, "project": folder("four"), "force": true }), "400 Bad Request"),
+    ];
+    for (body, expected) in refused {
+        assert_eq!(ask(&body).0, format!("HTTP/1.1 {expected}"), "{body}");
+    }
+    let (status, _) =
+        request(port, &head("/sessions/import?project=/x", "application/zstd"), &bytes[..bytes.len() - 30]);
+    assert_eq!(status, "HTTP/1.1 422 Unprocessable Entity");
+    let anybody = format!("POST /sessions/import HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n");
+    assert_eq!(request(port, &anybody, b"{}").0, "HTTP/1.1 401 Unauthorized");
+    assert!(!env.home().join("four").exists());
+    daemon.signal("-TERM");
+}

@@ -62,6 +62,15 @@ impl UasfSession {
     }
 }
 
+impl Json {
+    /// The same value with its secrets masked; whatever was JSON stays JSON.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
 /// So much of a prompt is looked at for its title.
 const MAX_PROMPT_BYTES: usize = 64 << 10;
 

@@ -28,7 +28,14 @@ pub struct CanonicalTranscript {
 
 /// Reads a session whole and tells it.
 pub fn build_canonical(session: &ListedSession) -> Result<CanonicalTranscript, ResumeError> {
-    let mut transcript = read::full_transcript(session, true)?;
+    tell_transcript(session, read::full_transcript(session, true)?)
+}
+
+/// Tells a session that was read whole already.
+pub(crate) fn tell_transcript(
+    session: &ListedSession,
+    mut transcript: Transcript,
+) -> Result<CanonicalTranscript, ResumeError> {
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     let unread = Unread::from_transcript(&transcript);
     let order = order_entries(&transcript);

@@ -179,7 +179,7 @@ fn list_sessions(home: &Path) -> Result<u64> {
 }
 
 /// The most memory that a process has held, in bytes.
-fn peak_memory(process: u32) -> u64 {
+pub(super) fn peak_memory(process: u32) -> u64 {
     proc_number(&format!("/proc/{process}/status"), "VmHWM:") * 1024
 }
 

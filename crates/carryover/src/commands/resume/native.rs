@@ -26,7 +26,7 @@ use crate::ui::{DIM, DOUBTFUL, GOOD, Ui};
 
 /// The report, as `--json` tells it.
 #[derive(Serialize)]
-struct ResumeDocument<'a> {
+pub(crate) struct ResumeDocument<'a> {
     schema: &'static str,
     source: &'static str,
     source_session_id: &'a str,
@@ -145,7 +145,7 @@ impl From<CommandError> for NotNative {
     }
 }
 
-fn report_document(report: &Report, dry_run: bool) -> ResumeDocument<'_> {
+pub(in crate::commands) fn report_document(report: &Report, dry_run: bool) -> ResumeDocument<'_> {
     ResumeDocument {
         schema: "carryover.resume/1",
         source: report.source,
@@ -173,7 +173,7 @@ fn report_document(report: &Report, dry_run: bool) -> ResumeDocument<'_> {
 }
 
 /// The report for people.
-fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
+pub(in crate::commands) fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
     let done = if report.undo_id.is_some() { "carried over" } else { "would carry over" };
     let names =
         [report.source, report.target].map(|id| carryover_agents::agent_by_name(id).map_or(id, |a| a.facts().name));
@@ -249,7 +249,12 @@ fn tell_step(context: &Context, step: &str, is_done: bool) -> String {
     format!("{}{}", if is_done { done } else { planned }, abbreviate_home(context, Path::new(what)))
 }
 
-fn show_next_steps(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
+pub(in crate::commands) fn show_next_steps(
+    ui: &mut Ui,
+    context: &Context,
+    report: &Report,
+    dry_run: bool,
+) -> Result<(), CommandError> {
     write_command(ui, context, &report.command, dry_run)?;
     if let Some(EarlierCopy { state: CopyState::GoneOnWith, command: Some(command), .. }) = &report.earlier {
         let line = shell::resume_line(command, &context.cwd, context.env.os);

@@ -8,7 +8,7 @@ use carryover_core::distill::{Commit, Git};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
-use query::GitQuery;
+pub(crate) use query::{FilterOverrides, GitQuery};
 
 const MAX_LINES: usize = 200;
 

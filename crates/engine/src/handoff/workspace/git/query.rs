@@ -16,6 +16,8 @@ use crate::sessions::project::resolve_path;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ANSWER_BYTES: u64 = 4 << 20;
+const LONG_TIMEOUT: Duration = Duration::from_secs(120);
+const MAX_LONG_ANSWER_BYTES: u64 = 256 << 20;
 const MAX_LINK_BYTES: u64 = 16 << 10;
 
 /// Settings that win over those of the repository. The last ones start nothing, but would change the answers.
@@ -47,25 +49,46 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", "none"),
 ];
 
+/// How long an answer may take, and how long it may be.
+#[derive(Clone, Copy)]
+struct Bounds {
+    timeout: Duration,
+    answer_bytes: u64,
+}
+
 /// Asks git about one folder.
-pub(super) struct GitQuery<'a> {
+pub(crate) struct GitQuery<'a> {
     program: PathBuf,
     context: &'a Context,
     project: &'a Path,
     /// The folder that the repository is in.
     root: &'a Path,
+    bounds: Bounds,
 }
 
 impl<'a> GitQuery<'a> {
-    pub(super) fn new(context: &'a Context, project: &'a Path) -> Option<Self> {
+    pub(crate) fn new(context: &'a Context, project: &'a Path) -> Option<Self> {
         // Cheaper than to ask, and the answer for most folders that are no repositories.
         let root = project.ancestors().find(|above| above.join(".git").exists())?;
-        Some(Self { program: find_program(context, "git")?, context, project, root })
+        let bounds = Bounds { timeout: TIMEOUT, answer_bytes: MAX_ANSWER_BYTES };
+        Some(Self { program: find_program(context, "git")?, context, project, root, bounds })
+    }
+
+    /// The same for questions about every file of a large repository.
+    #[must_use]
+    pub(crate) fn with_patience(self) -> Self {
+        let bounds = Bounds { timeout: LONG_TIMEOUT, answer_bytes: MAX_LONG_ANSWER_BYTES };
+        Self { bounds, ..self }
+    }
+
+    /// The folder that the repository is in.
+    pub(crate) fn root(&self) -> &'a Path {
+        self.root
     }
 
     /// The answer to a question that does not look into files; none where it fails, answers too much or takes too
     /// long.
-    pub(super) fn ask(&self, args: &[&str]) -> Option<String> {
+    pub(crate) fn ask(&self, args: &[&str]) -> Option<String> {
         self.run_git(&[], args).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -74,9 +97,14 @@ impl<'a> GitQuery<'a> {
         self.run_git(&filters.0, args).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// The same as bytes: names of files need be no text.
+    pub(crate) fn ask_bytes(&self, filters: &FilterOverrides, args: &[&str]) -> Option<Vec<u8>> {
+        self.run_git(&filters.0, args)
+    }
+
     /// Settings without which no filter runs; none where one cannot be switched off, or where the files are not in this
     /// folder, but wherever the repository says.
-    pub(super) fn disable_filters(&self) -> Option<FilterOverrides> {
+    pub(crate) fn disable_filters(&self) -> Option<FilterOverrides> {
         let top = self.ask(&["rev-parse", "--show-toplevel"])?;
         if resolve_path(Path::new(trim_line_end(&top))) != resolve_path(self.root) {
             return None;
@@ -87,7 +115,7 @@ impl<'a> GitQuery<'a> {
 
     /// Whether the repository is in this folder or says itself that it belongs here, as that of a linked work tree or of
     /// a submodule does. Any other is somebody else's, and what it tells is not for the reader of this one.
-    pub(super) fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         let place = |args: &[&str]| Some(resolve_path(&self.project.join(trim_line_end(&self.ask(args)?))));
         let Some(folder) = place(&["rev-parse", "--absolute-git-dir"]) else { return false };
         let Some(shared) = place(&["rev-parse", "--git-common-dir"]) else { return false };
@@ -105,6 +133,17 @@ impl<'a> GitQuery<'a> {
     }
 
     fn run_git(&self, settings: &[String], args: &[&str]) -> Option<Vec<u8>> {
+        let mut command = self.command(settings, args);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+        read_output(child, self.bounds)
+    }
+
+    /// The program, about to be told something on its input.
+    pub(crate) fn unfiltered_command(&self, filters: &FilterOverrides, args: &[&str]) -> Command {
+        self.command(&filters.0, args)
+    }
+
+    fn command(&self, settings: &[String], args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["--no-pager", "--no-optional-locks"]);
         for setting in SETTINGS.iter().copied().chain(settings.iter().map(String::as_str)) {
@@ -118,8 +157,7 @@ impl<'a> GitQuery<'a> {
         if let Some(path) = self.context.env.var("PATH") {
             command.env("PATH", path);
         }
-        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-        read_output(child)
+        command
     }
 }
 
@@ -134,7 +172,7 @@ fn trim_line_end(answer: &str) -> &str {
 }
 
 /// Settings that empty every filter.
-pub(super) struct FilterOverrides(Vec<String>);
+pub(crate) struct FilterOverrides(Vec<String>);
 
 impl FilterOverrides {
     /// From the names of all settings, a NUL behind each.
@@ -157,13 +195,13 @@ impl FilterOverrides {
 }
 
 /// The output of a program within the time that it has.
-fn read_output(mut child: Child) -> Option<Vec<u8>> {
+fn read_output(mut child: Child, bounds: Bounds) -> Option<Vec<u8>> {
     let output = child.stdout.take()?;
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        output.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes).map(|_| bytes)
+        output.take(bounds.answer_bytes + 1).read_to_end(&mut bytes).map(|_| bytes)
     });
-    let end = Instant::now() + TIMEOUT;
+    let end = Instant::now() + bounds.timeout;
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Some(status),
@@ -182,7 +220,7 @@ fn read_output(mut child: Child) -> Option<Vec<u8>> {
     let bytes = reader.join().ok()?.ok()?;
     status.filter(ExitStatus::success)?;
     // Half an answer would be another one.
-    (bytes.len() as u64 <= MAX_ANSWER_BYTES).then_some(bytes)
+    (bytes.len() as u64 <= bounds.answer_bytes).then_some(bytes)
 }
 
 #[cfg(test)]

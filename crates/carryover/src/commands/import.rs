@@ -1,0 +1,189 @@
+//! `carryover import`.
+
+mod document;
+mod listing;
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{AGENTS, Agent, Target};
+use carryover_engine::capsule::import::{
+    ImportOptions, Imported, TargetChoice, WorkspaceOutcome, choose_target, import_capsule,
+};
+use carryover_engine::capsule::manifest::Manifest;
+use carryover_engine::capsule::shelf::find_capsules;
+use carryover_engine::client;
+use carryover_engine::context::Context;
+use carryover_engine::sessions::list::{Filter, list_sessions};
+use carryover_engine::sessions::select::{Query, select_session};
+use clap::Args;
+
+pub(crate) use document::import_document;
+
+use super::capsule::open_named;
+use super::front::run_words;
+use super::resume::native::{show_next_steps, write_report};
+use crate::args::{Globals, agent_parser, parse_tokens};
+use crate::error::{CommandError, ErrorKind};
+use crate::process_env::resolve_path;
+use crate::session_row::abbreviate_home;
+use crate::ui::{DIM, GOOD, Ui};
+
+/// Go on with a capsule, or list what can be gone on with
+///
+/// A capsule is verified before anything is written. Its files go into an empty folder, or into a clean checkout of the same
+/// commit, where staged changes are staged again; then its session is written into an agent's own store, with the new folder
+/// in place of the old. The agent is the one that it comes from if that is installed, else the best that is. Without FILE,
+/// it lists capsules and sessions that were found. `carryover undo` takes the session back; files stay.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover import                                      what there is
+  carryover import fix.tar.zst --project ~/work/fix     into a new folder
+  carryover import fix.tar.zst --target codex
+  carryover import 5f404d9a --no-files                  in this folder, as it is")]
+pub(crate) struct ImportArgs {
+    /// A capsule: a file, a folder or an id; or a session
+    #[arg(value_name = "FILE|ID", value_hint = clap::ValueHint::AnyPath)]
+    capsule: Option<PathBuf>,
+    /// The agent to go on in [default: the one that it comes from, if installed]
+    #[arg(long, short, alias = "to", value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
+    target: Option<&'static dyn Agent>,
+    /// The folder for its files, made where it is missing [default: this one]
+    #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    project: Option<PathBuf>,
+    /// Make a copy, also of a session that is here already
+    #[arg(long)]
+    fork: bool,
+    /// Leave the folder as it is, and tell what differs
+    #[arg(long, conflicts_with = "force")]
+    no_files: bool,
+    /// Write files into a folder that is neither empty nor clean
+    #[arg(long)]
+    force: bool,
+    /// Fit it into this many tokens [default: what the target takes]
+    #[arg(long, value_name = "N", value_parser = parse_tokens)]
+    tokens: Option<u64>,
+}
+
+pub(crate) fn cmd_import(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &ImportArgs,
+) -> Result<(), CommandError> {
+    let Some(word) = &args.capsule else { return listing::list_importable(ui, context, globals) };
+    if let Some(words) = find_session(context, args, word) {
+        return run_words(ui, globals, &words);
+    }
+    let (path, capsule) = open_named(context, word)?;
+    let target = match args.target {
+        Some(agent) => TargetChoice { agent, reason: "it was named".to_owned(), is_ambiguous: false },
+        None => settle_target(ui, context, globals, &capsule.manifest)?,
+    };
+    if let Some(words) = find_here(context, args, &capsule.manifest, target.agent) {
+        return run_words(ui, globals, &words);
+    }
+    let mut verified = ui.while_doing("verifying the capsule…", || capsule.verify())?;
+    let folder = args.project.as_deref().map_or_else(|| context.cwd.clone(), |project| context.cwd.join(project));
+    let options = ImportOptions {
+        target: target.agent,
+        folder: resolve_path(&folder),
+        files: !args.no_files,
+        force: args.force,
+        tokens: args.tokens.or(context.config.resume.tokens),
+    };
+    let imported = ui.while_doing("unpacking the capsule…", || import_capsule(context, &mut verified, &options))?;
+    if ui.is_json() {
+        return Ok(ui.write_json(&import_document(&path, &verified.manifest, &target, &imported))?);
+    }
+    tell_import(ui, context, &imported, &target, &verified.manifest)
+}
+
+/// The command for a session that was found, where a word means one and no capsule.
+fn find_session(context: &Context, args: &ImportArgs, word: &Path) -> Option<Vec<String>> {
+    if context.cwd.join(word).exists() || !find_capsules(context, &word.to_string_lossy()).is_empty() {
+        return None;
+    }
+    let query = Query { words: Some(word.to_string_lossy().into_owned()), ..Query::default() };
+    let session = select_session(context, &query).ok()?.session;
+    let agent = args.target.unwrap_or(session.agent).facts().id;
+    let (id, source) = (&session.found.id, session.agent.facts().id);
+    let mut words = vec!["resume".to_owned(), format!("--session={id}"), format!("--source={source}")];
+    words.push(format!("--target={agent}"));
+    words.extend(args.project.as_ref().map(|project| format!("--project={}", project.display())));
+    words.extend(args.fork.then(|| "--fork".to_owned()));
+    Some(words)
+}
+
+/// The command for a capsule's session that is in the target's own store already: no copy is made unasked.
+fn find_here(
+    context: &Context,
+    args: &ImportArgs,
+    manifest: &Manifest,
+    target: &'static dyn Agent,
+) -> Option<Vec<String>> {
+    if args.fork || args.project.is_some() || target.facts().id != manifest.source.agent {
+        return None;
+    }
+    let id = &manifest.source.session_id;
+    let listing = list_sessions(context, &Filter { agent: Some(target), ..Filter::default() });
+    listing.sessions.iter().any(|session| session.found.id.0 == *id).then(|| {
+        let agent = target.facts().id;
+        vec!["resume".to_owned(), format!("--session={id}"), format!("--source={agent}"), format!("--target={agent}")]
+    })
+}
+
+/// The agent that is chosen by itself; where others would do as well and somebody is there, it is asked for.
+fn settle_target(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    manifest: &Manifest,
+) -> Result<TargetChoice, CommandError> {
+    let choice = choose_target(context, manifest)?;
+    if !choice.is_ambiguous || !ui.is_interactive() || globals.yes {
+        return Ok(choice);
+    }
+    let takers: Vec<&'static dyn Agent> = AGENTS.iter().copied().filter(|agent| agent.writer().is_some()).collect();
+    for (index, agent) in takers.iter().enumerate() {
+        let facts = agent.facts();
+        let state = if client::find_agent_program(context, facts).is_some() { "installed" } else { "not installed" };
+        ui.write_line(format_args!("{:>2}  {:<20} {state}", index + 1, Target::from_facts(facts).name))?;
+    }
+    ui.write_line(&choice.reason)?;
+    let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
+    if answer.is_empty() {
+        return Err(CommandError::left());
+    }
+    let agent = answer.parse::<usize>().ok().and_then(|number| takers.get(number.checked_sub(1)?)).copied();
+    let agent = agent.ok_or_else(|| CommandError::new(ErrorKind::Usage, "that is none of the numbers"))?;
+    Ok(TargetChoice { agent, reason: "it was chosen".to_owned(), is_ambiguous: false })
+}
+
+fn tell_import(
+    ui: &mut Ui,
+    context: &Context,
+    imported: &Imported,
+    target: &TargetChoice,
+    manifest: &Manifest,
+) -> Result<(), CommandError> {
+    ui.status(format_args!("{GOOD}verified{GOOD:#} capsule {}", manifest.id))?;
+    let files = match &imported.workspace {
+        WorkspaceOutcome::Absent => "none in the capsule".to_owned(),
+        WorkspaceOutcome::Same => "as in the capsule already".to_owned(),
+        WorkspaceOutcome::Restored(restored) => {
+            let deleted = if restored.deleted > 0 { format!(", {} deleted", restored.deleted) } else { String::new() };
+            let staged = if restored.index { ", staged as they were" } else { "" };
+            format!("{} written{deleted}{staged}", restored.files)
+        }
+        WorkspaceOutcome::Left(drift) => format!("left as they are; {} differ", drift.count),
+    };
+    ui.status(format_args!("  files       {files}"))?;
+    ui.status(format_args!("  folder      {DIM}{}{DIM:#}", abbreviate_home(context, &imported.project)))?;
+    ui.status(format_args!("  agent       {}: {}", target.agent.facts().name, target.reason))?;
+    if imported.own_records {
+        ui.status("  records     the agent's own, as it wrote them")?;
+    }
+    write_report(ui, context, &imported.report)?;
+    show_next_steps(ui, context, &imported.report, false)
+}

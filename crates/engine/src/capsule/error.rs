@@ -1,0 +1,58 @@
+//! Why a capsule could not be made or opened.
+
+use std::io;
+use std::path::PathBuf;
+
+use carryover_agents::AgentError;
+
+use crate::carry::resume::ResumeError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum CapsuleError {
+    #[error("this is no capsule: {0}")]
+    NoCapsule(String),
+    #[error("the capsule is of schema version {found}, and this carryover opens up to {known}")]
+    Newer { found: u32, known: u32 },
+    #[error("the capsule is damaged: {name} {reason}")]
+    Damaged { name: String, reason: &'static str },
+    /// It is made so that unpacking it would do harm.
+    #[error("the capsule is refused: {name} {reason}")]
+    Refused { name: String, reason: &'static str },
+    #[error("the capsule is refused: it unpacks to more than {limit} bytes, and is only {packed} bytes long")]
+    Bomb { packed: u64, limit: u64 },
+    #[error("{} changed while it was read", .0.display())]
+    Changed(PathBuf),
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
+    #[error("{} is not empty, and not a clean checkout of {commit}: {differing} of the capsule's files differ there", folder.display())]
+    NotClean { folder: PathBuf, commit: String, differing: u64 },
+    #[error("the capsule holds what was changed since commit {commit}, and {} is not at it", folder.display())]
+    OtherCommit { folder: PathBuf, commit: String },
+    #[error("{} stands in the way of the workspace's {path}", at.display())]
+    InTheWay { at: PathBuf, path: String },
+    #[error("git could not {0}")]
+    Git(&'static str),
+    #[error("no agent is known by the name `{0}`, and none was named with a target")]
+    NoTarget(String),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+}
+
+impl CapsuleError {
+    pub(super) fn refused(name: &[u8], reason: &'static str) -> Self {
+        Self::Refused { name: shown_name(name), reason }
+    }
+
+    pub(super) fn damaged(name: &str, reason: &'static str) -> Self {
+        Self::Damaged { name: shown_name(name.as_bytes()), reason }
+    }
+}
+
+/// A name of somebody else's, as an error tells it.
+fn shown_name(name: &[u8]) -> String {
+    carryover_core::plain::one_line(&String::from_utf8_lossy(name), 200)
+}

@@ -1,0 +1,226 @@
+//! Going on with the session of a capsule: its workspace is put back, and its session is carried into an agent.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{AGENTS, Agent, FoundSession, Liveness, Source, Store, captured};
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::SessionId;
+
+use super::boundary::digest_instructions;
+use super::manifest::Manifest;
+use super::member_path::{decode_path, path_from_bytes};
+use super::open::LaidOut;
+use super::workspace::{FilesMode, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit};
+use super::{CapsuleError, VerifiedCapsule};
+use crate::carry::resume::{self, Report, ResumeError};
+use crate::client;
+use crate::context::Context;
+use crate::sessions::list::ListedSession;
+
+/// How a capsule is gone on with.
+#[derive(Clone)]
+pub struct ImportOptions {
+    pub target: &'static dyn Agent,
+    /// The folder that the workspace goes into.
+    pub folder: PathBuf,
+    /// Puts the workspace back; else the folder is taken as it is.
+    pub files: bool,
+    /// Also into a folder in which something else is.
+    pub force: bool,
+    pub tokens: Option<u64>,
+}
+
+/// A capsule that is gone on with.
+#[derive(Debug)]
+pub struct Imported {
+    /// The folder that the session goes on in.
+    pub project: PathBuf,
+    pub workspace: WorkspaceOutcome,
+    /// The target was given its own records, as it wrote them.
+    pub own_records: bool,
+    pub report: Report,
+}
+
+/// What became of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkspaceOutcome {
+    /// The capsule has no files.
+    Absent,
+    /// The folder was as the capsule says already.
+    Same,
+    Restored(RestoredWorkspace),
+    /// The folder was to be left alone; this differs.
+    Left(WorkspaceDrift),
+}
+
+/// The agent to go on in, and why it is this one.
+#[derive(Clone)]
+pub struct TargetChoice {
+    pub agent: &'static dyn Agent,
+    pub reason: String,
+    /// Others would do as well.
+    pub is_ambiguous: bool,
+}
+
+/// Chooses the agent that the session comes from where it is installed, else the first one that is.
+pub fn choose_target(context: &Context, manifest: &Manifest) -> Result<TargetChoice, CapsuleError> {
+    let is_installed = |agent: &dyn Agent| client::find_agent_program(context, agent.facts()).is_some();
+    let source = carryover_agents::agent_by_name(&manifest.source.agent).filter(|agent| agent.writer().is_some());
+    let name = |agent: &dyn Agent| agent.facts().name;
+    if let Some(agent) = source.filter(|agent| is_installed(*agent)) {
+        let reason = format!("{} is the agent that it comes from, and is installed", name(agent));
+        return Ok(TargetChoice { agent, reason, is_ambiguous: false });
+    }
+    let mut others = AGENTS.iter().copied().filter(|agent| agent.writer().is_some() && is_installed(*agent));
+    let missing = source.map_or(manifest.source.agent.as_str(), name);
+    match (others.next(), source) {
+        (Some(agent), _) => {
+            let reason = format!("{missing}, which it comes from, is not installed; {} is", name(agent));
+            Ok(TargetChoice { agent, reason, is_ambiguous: others.next().is_some() })
+        }
+        (None, Some(agent)) => {
+            let reason = format!("no agent is installed; {missing} is the one that it comes from");
+            Ok(TargetChoice { agent, reason, is_ambiguous: true })
+        }
+        (None, None) => Err(CapsuleError::NoTarget(manifest.source.agent.clone())),
+    }
+}
+
+/// Puts the workspace back and carries the session over.
+pub fn import_capsule(
+    context: &Context,
+    capsule: &mut VerifiedCapsule,
+    options: &ImportOptions,
+) -> Result<Imported, CapsuleError> {
+    let workspace = bring_workspace(context, capsule, options)?;
+    let project = project_below(&options.folder, &capsule.workspace.project);
+    let mut warnings = find_drift(context, capsule, &project, &workspace);
+    let laid_out = capsule.lay_out(context)?;
+    let (mut report, own_records) =
+        carry_session(context, &capsule.manifest, &laid_out, options, &project, &mut warnings)?;
+    warnings.append(&mut report.warnings);
+    report.warnings = warnings;
+    Ok(Imported { project, workspace, own_records, report })
+}
+
+fn bring_workspace(
+    context: &Context,
+    capsule: &mut VerifiedCapsule,
+    options: &ImportOptions,
+) -> Result<WorkspaceOutcome, CapsuleError> {
+    if !capsule.has_files() {
+        return Ok(WorkspaceOutcome::Absent);
+    }
+    let drift = capsule.compare_workspace(&options.folder)?;
+    if drift.count == 0 && options.folder.is_dir() && !needs_files(capsule, &options.folder) {
+        return Ok(WorkspaceOutcome::Same);
+    }
+    if !options.files {
+        return Ok(WorkspaceOutcome::Left(drift));
+    }
+    let into = RestoreInto::choose(context, &options.folder, &capsule.workspace, drift.count, options.force)?;
+    let restored = capsule.restore_workspace(context, &options.folder, into)?;
+    Ok(restored.map_or(WorkspaceOutcome::Absent, WorkspaceOutcome::Restored))
+}
+
+/// Whether nothing differs only because nothing was changed since a commit that may not be here.
+fn needs_files(capsule: &VerifiedCapsule, folder: &Path) -> bool {
+    let is_empty = || fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    capsule.workspace.files_mode == FilesMode::Changed && is_empty()
+}
+
+/// The session's own folder in the workspace.
+fn project_below(folder: &Path, below: &str) -> PathBuf {
+    let below = decode_path(below).and_then(|bytes| path_from_bytes(&bytes)).unwrap_or_default();
+    let project = folder.join(below);
+    // One that is a link leads where the capsule was not made.
+    if project.is_dir() && !project.is_symlink() { project } else { folder.to_owned() }
+}
+
+/// What is otherwise than it was where the session was.
+fn find_drift(
+    context: &Context,
+    capsule: &VerifiedCapsule,
+    project: &Path,
+    workspace: &WorkspaceOutcome,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let WorkspaceOutcome::Left(drift) = workspace
+        && drift.count > 0
+    {
+        let first = drift.paths.first().map_or("", String::as_str);
+        warnings
+            .push(format!("{} of the capsule's files are otherwise in this folder, {first} among them", drift.count));
+    }
+    let (then, now) = (capsule.workspace.commit.as_deref(), head_commit(context, project));
+    if let (Some(then), Some(now)) = (then, now.as_deref())
+        && then != now
+    {
+        let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
+        warnings.push(format!("the session was at commit {}, and this folder is at {}", short(then), short(now)));
+    }
+    let agent = carryover_agents::agent_by_name(&capsule.manifest.source.agent);
+    let told = capsule.boundary.instruction_files.value.as_deref().unwrap_or_default();
+    if let Some(agent) = agent {
+        let here = digest_instructions(agent, project);
+        for file in told.iter().filter(|file| !here.contains(file)) {
+            warnings.push(format!("{} is not as it was when the session was told by it", file.path));
+        }
+    }
+    warnings
+}
+
+/// Carries the session over: from the agent's own records where it gets them back, else from the transcript.
+fn carry_session(
+    context: &Context,
+    manifest: &Manifest,
+    laid_out: &LaidOut,
+    options: &ImportOptions,
+    project: &Path,
+    warnings: &mut Vec<String>,
+) -> Result<(Report, bool), CapsuleError> {
+    let options = resume::Options {
+        target: options.target,
+        project: Some(project.to_owned()),
+        tokens: options.tokens,
+        dry_run: false,
+    };
+    let is_own = options.target.facts().id == manifest.source.agent;
+    if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {
+        let session = list_session(options.target, manifest, raw, &laid_out.raw_root);
+        match resume::resume_session(context, &session, &options) {
+            Ok(report) => return Ok((report, true)),
+            Err(ResumeError::Agent(error)) => {
+                warnings.push(format!("the agent's own records cannot be read, the transcript is taken: {error}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let reader = captured::recognise_file(&laid_out.transcript);
+    let reader = reader.ok_or_else(|| CapsuleError::damaged("transcript.jsonl", "is no transcript"))?;
+    // Who wrote it decided whether secrets are in it.
+    let reader = reader.as_captured().filter(|_| !manifest.redacted).unwrap_or(reader);
+    let session = list_session(reader, manifest, &laid_out.transcript, &laid_out.transcript);
+    Ok((resume::resume_session(context, &session, &options)?, false))
+}
+
+/// The session as it lies in our own folder, known by what it was.
+fn list_session(agent: &'static dyn Agent, manifest: &Manifest, path: &Path, root: &Path) -> ListedSession {
+    let source = &manifest.source;
+    let time = |text: &Option<String>| text.as_deref().and_then(Timestamp::parse);
+    let found = FoundSession {
+        source: Source::file(path),
+        id: SessionId(source.session_id.clone()),
+        title: source.title.clone(),
+        project: manifest.project.as_ref().map(PathBuf::from),
+        branch: None,
+        started_at: time(&source.started_at),
+        updated_at: time(&source.updated_at),
+        messages: None,
+        bytes: 0,
+        model: manifest.model.clone(),
+        live: Liveness::NotLive,
+        drifted: false,
+    };
+    ListedSession { agent, store: Store { root: root.to_owned() }, found, here: false }
+}

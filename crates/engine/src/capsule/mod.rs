@@ -1,0 +1,31 @@
+//! Capsules: a session with its boundary and its workspace, as one file or one folder that another machine can open.
+//!
+//! `seal` makes one of a session, `open` looks into one. Nothing in a capsule is believed: it is verified as a whole before
+//! a byte of it is unpacked, and checked once more while it is.
+
+pub mod boundary;
+mod container;
+mod digest;
+mod error;
+pub mod import;
+mod limits;
+pub mod manifest;
+mod member_path;
+mod metered;
+mod open;
+mod raw_records;
+mod seal;
+pub mod shelf;
+mod staging;
+mod tar_walk;
+mod transcript;
+pub mod workspace;
+
+pub use container::ReadSeek;
+pub use error::CapsuleError;
+pub use limits::MAX_RATIO;
+pub use open::{Capsule, VerifiedCapsule};
+pub use seal::{Draft, Options, SealedCapsule, draft_capsule, seal};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! Making a capsule of a session.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::Header;
+use serde::Serialize;
+
+use super::CapsuleError;
+use super::boundary::{Boundary, GitPosition};
+use super::container::{Content, Member, write_archive, write_folder};
+use super::digest::hex_sha256;
+use super::limits;
+use super::manifest::{
+    BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SOURCE, SourceSession, TRANSCRIPT, WORKSPACE,
+};
+use super::raw_records::{RawRecords, collect_raw};
+use super::staging::StagingFolder;
+use super::transcript::write_lines;
+use super::workspace::{
+    FilesMode, LeftOut, WorkspaceRecord, check_project, collect_workspace, workspace_root, write_snapshot,
+};
+use crate::carry::canonical::tell_transcript;
+use crate::context::Context;
+use crate::own::files;
+use crate::sessions::list::ListedSession;
+use crate::sessions::read;
+
+/// In our own folder: what is packed before it has its place.
+const FOLDER: &str = "sealing";
+
+/// How a capsule is made.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub files: FilesMode,
+    /// With the records that the agent itself wrote.
+    pub raw: bool,
+    /// Masks secrets, and leaves files out that hold any.
+    pub redact: bool,
+}
+
+/// A capsule in the making: what it says can still be added to.
+pub struct Draft {
+    pub boundary: Boundary,
+    /// What else comes along below `source/`.
+    source: Vec<Member>,
+    raw_session: Option<String>,
+    transcript: Vec<u8>,
+    workspace: WorkspaceRecord,
+    snapshot: Option<MemberRecord>,
+    folder: StagingFolder,
+    session: SourceSession,
+    updated_at: Option<Timestamp>,
+    redacted: bool,
+    pub warnings: Vec<String>,
+}
+
+/// A capsule that is whole, and has to be put somewhere.
+pub struct SealedCapsule {
+    pub manifest: Manifest,
+    pub workspace: WorkspaceRecord,
+    pub warnings: Vec<String>,
+    members: Vec<Member>,
+    modified_seconds: u64,
+    /// Holds the snapshot until it is written.
+    _folder: StagingFolder,
+}
+
+/// Makes a capsule of a session.
+pub fn seal(context: &Context, session: &ListedSession, options: &Options) -> Result<SealedCapsule, CapsuleError> {
+    draft_capsule(context, session, options)?.seal()
+}
+
+/// Gathers all that a capsule is made of.
+pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Options) -> Result<Draft, CapsuleError> {
+    let transcript = read::full_transcript(session, true)?;
+    let header = transcript.header.clone();
+    let project = header.project.clone().or_else(|| session.found.project.clone());
+    let folder = StagingFolder::create(context, FOLDER)?;
+    let place = project.as_deref().filter(|project| project.is_dir());
+    let (mut workspace, snapshot) = match place {
+        Some(place) => pack_workspace(context, place, options, folder.path())?,
+        None => (WorkspaceRecord::without_files(None), None),
+    };
+    let git = GitPosition { commit: workspace.commit.clone(), branch: workspace.branch.clone() };
+    let git = Some(git).filter(|git| git.commit.is_some() || git.branch.is_some());
+    let boundary = Boundary::from_session(session.agent, &transcript, place, git);
+    let messages = transcript.n_messages() as u64;
+    let mut raw = None;
+    if options.raw {
+        raw = Some(collect_raw(session, &header, options.redact, &mut workspace.left_out)?);
+        workspace.left_out.sort();
+    }
+    let told = tell_transcript(session, transcript)?;
+    let uasf = if options.redact { told.uasf.redacted() } else { told.uasf };
+    let transcript = write_lines(&uasf)?;
+    if transcript.len() as u64 > limits::MAX_TRANSCRIPT_BYTES {
+        return Err(CapsuleError::NoCapsule("the session is longer than a capsule holds".into()));
+    }
+    let mut warnings = told.unread.warnings();
+    warnings.extend(told.warnings);
+    if let (Some(project), None) = (&project, place) {
+        warnings.push(format!("{} is gone: the capsule has no files", project.display()));
+    }
+    let (raw_session, source) =
+        raw.map_or((None, Vec::new()), |RawRecords { members, session }| (Some(session), members));
+    Ok(Draft {
+        boundary: if options.redact { boundary.redacted() } else { boundary },
+        source,
+        raw_session,
+        transcript,
+        workspace,
+        snapshot,
+        folder,
+        session: describe_session(session, &header, uasf.session.title, messages),
+        updated_at: header.updated_at.or(session.found.updated_at),
+        redacted: options.redact,
+        warnings,
+    })
+}
+
+fn describe_session(session: &ListedSession, header: &Header, title: Option<String>, messages: u64) -> SourceSession {
+    let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    SourceSession {
+        agent: session.agent.facts().id.to_owned(),
+        client_version: header.client_version.clone(),
+        session_id: session.found.id.0.clone(),
+        title,
+        started_at: text(header.started_at.or(session.found.started_at)),
+        updated_at: text(header.updated_at.or(session.found.updated_at)),
+        messages,
+    }
+}
+
+/// Packs the files of a project.
+fn pack_workspace(
+    context: &Context,
+    project: &Path,
+    options: &Options,
+    folder: &Path,
+) -> Result<(WorkspaceRecord, Option<MemberRecord>), CapsuleError> {
+    let root = workspace_root(context, project);
+    if let Some(reason) = check_project(context, &root) {
+        let mut record = WorkspaceRecord::without_files(Some(root.display().to_string()));
+        if options.files != FilesMode::None {
+            record.left_out.push(LeftOut::new(".", reason));
+        }
+        return Ok((record, None));
+    }
+    let collected = collect_workspace(context, &root, project, options.files)?;
+    if options.files == FilesMode::None {
+        return Ok((collected.record, None));
+    }
+    let out = fs_err::File::create(snapshot_path(folder))?;
+    let (record, member) = write_snapshot(collected, options.redact, out)?;
+    Ok((record, Some(member)))
+}
+
+fn snapshot_path(folder: &Path) -> PathBuf {
+    folder.join("snapshot.tar.zst")
+}
+
+impl Draft {
+    /// Adds something that the source wrote, below `source/`.
+    pub fn add_source(&mut self, name: &str, bytes: Vec<u8>) {
+        self.source.push(Member { name: format!("{SOURCE}{name}"), content: Content::Bytes(bytes) });
+    }
+
+    /// Closes it: from here on it has its digests, and its name.
+    pub fn seal(self) -> Result<SealedCapsule, CapsuleError> {
+        let boundary = self.boundary.with_hash();
+        let mut members = self.source;
+        members.push(Member { name: BOUNDARY.to_owned(), content: Content::Bytes(to_document(&boundary)?) });
+        members.push(Member { name: TRANSCRIPT.to_owned(), content: Content::Bytes(self.transcript) });
+        members.push(Member { name: WORKSPACE.to_owned(), content: Content::Bytes(to_document(&self.workspace)?) });
+        let mut records: Vec<MemberRecord> = members.iter().filter_map(Member::to_record).collect();
+        if let Some(snapshot) = self.snapshot {
+            let content = Content::File(snapshot_path(self.folder.path()), snapshot.bytes);
+            members.push(Member { name: SNAPSHOT.to_owned(), content });
+            records.push(snapshot);
+        }
+        records.sort_by(|a, b| a.name.cmp(&b.name));
+        members.sort_by(|a, b| a.name.cmp(&b.name));
+        let manifest = Manifest {
+            schema: SCHEMA.to_owned(),
+            id: String::new(),
+            created_at: self.session.updated_at.clone(),
+            source: self.session,
+            model: boundary.model.value.clone(),
+            project: self.workspace.root.clone(),
+            config_hash: boundary.config_hash.clone(),
+            redacted: self.redacted,
+            files: self.workspace.files_mode,
+            raw_session: self.raw_session,
+            members: records,
+        };
+        let manifest = manifest.with_id();
+        let first = Member { name: MANIFEST.to_owned(), content: Content::Bytes(to_document(&manifest)?) };
+        members.insert(0, first);
+        let seconds = self.updated_at.map_or(0, Timestamp::seconds);
+        Ok(SealedCapsule {
+            manifest,
+            workspace: self.workspace,
+            warnings: self.warnings,
+            members,
+            modified_seconds: u64::try_from(seconds).unwrap_or(0),
+            _folder: self.folder,
+        })
+    }
+}
+
+impl Member {
+    /// Its record; a file has one already.
+    fn to_record(&self) -> Option<MemberRecord> {
+        let Content::Bytes(bytes) = &self.content else { return None };
+        Some(MemberRecord { name: self.name.clone(), bytes: bytes.len() as u64, sha256: hex_sha256(bytes) })
+    }
+}
+
+fn to_document(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    Ok(text.into_bytes())
+}
+
+impl SealedCapsule {
+    /// Writes it as one packed file.
+    pub fn write_archive<W: Write>(&self, out: W) -> Result<W, CapsuleError> {
+        Ok(write_archive(&self.members, self.modified_seconds, out)?)
+    }
+
+    /// Puts it into a file of its owner's alone, in one step.
+    pub fn write_file(&self, path: &Path) -> Result<u64, CapsuleError> {
+        let folder = files::parent_folder(path)?;
+        files::create_private_folder(folder)?;
+        let mut file = files::create_temporary(folder)?;
+        self.write_archive(io::BufWriter::new(file.as_file_mut()))?.flush()?;
+        file.as_file().sync_all()?;
+        let bytes = file.as_file().metadata()?.len();
+        file.persist(path).map_err(|failed| failed.error)?;
+        files::sync_folder(folder)?;
+        Ok(bytes)
+    }
+
+    /// Lays it out as a folder, which must not be there yet, or be empty.
+    pub fn write_folder(&self, folder: &Path) -> Result<u64, CapsuleError> {
+        let is_taken = fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+        if is_taken || folder.is_file() {
+            return Err(CapsuleError::Exists(folder.to_owned()));
+        }
+        write_folder(&self.members, folder)?;
+        let manifest = self.members.first().map_or(0, |member| member.content.len());
+        Ok(self.manifest.members.iter().map(|member| member.bytes).sum::<u64>() + manifest)
+    }
+}

@@ -1,0 +1,177 @@
+//! Which files of a workspace come along.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::super::CapsuleError;
+use super::super::limits;
+use super::super::member_path::{check_workspace_path, encode_path, is_own_path, path_bytes};
+use super::git_state::{ChangedPath, Repository, Staged};
+use super::{FileChange, FilesMode, LeftOut, SCHEMA, StagedChange, WorkspaceRecord, WorktreeChange};
+use crate::context::Context;
+use crate::sessions::project::resolve_path;
+
+const SUBMODULE: &str = "is a submodule, which has a history of its own";
+const UNMERGED: &str = "is in conflict: the file comes along as it is, what git holds of both sides does not";
+const NO_NAME: &str = "has a name that a capsule cannot hold";
+const OWN_FOLDER: &str = "is carryover's own";
+const TOO_WIDE: &str = "it is the home folder, or one above it: no files of it are taken";
+
+/// A workspace, looked through.
+pub(in crate::capsule) struct Collected<'a> {
+    pub(in crate::capsule) record: WorkspaceRecord,
+    pub(super) root: PathBuf,
+    /// Paths below the root, in order.
+    pub(super) tree: BTreeSet<Vec<u8>>,
+    /// Empty folders, where there is no git that would forget them.
+    pub(super) folders: BTreeSet<Vec<u8>>,
+    pub(super) staged: Vec<StagedBlob>,
+    pub(super) repository: Option<Repository<'a>>,
+}
+
+/// A content that is staged.
+pub(super) struct StagedBlob {
+    pub(super) path: Vec<u8>,
+    pub(super) mode: String,
+    pub(super) id: String,
+}
+
+/// Why no files of a folder are taken: everybody's whole home is in it.
+pub fn check_project(context: &Context, project: &Path) -> Option<&'static str> {
+    resolve_path(&context.env.home).starts_with(resolve_path(project)).then_some(TOO_WIDE)
+}
+
+/// The folder that a workspace is: that of the repository, unless it is the home folder.
+pub(in crate::capsule) fn workspace_root(context: &Context, project: &Path) -> PathBuf {
+    let above = project.ancestors().find(|above| above.join(".git").exists());
+    above.filter(|root| check_project(context, root).is_none()).unwrap_or(project).to_owned()
+}
+
+/// Looks through a workspace.
+pub(in crate::capsule) fn collect_workspace<'a>(
+    context: &'a Context,
+    root: &'a Path,
+    project: &Path,
+    mode: FilesMode,
+) -> Result<Collected<'a>, CapsuleError> {
+    let repository = Repository::open(context, root);
+    let below = project.strip_prefix(root).ok().and_then(path_bytes).unwrap_or_default();
+    let record = WorkspaceRecord {
+        schema: SCHEMA.to_owned(),
+        files_mode: mode,
+        root: Some(encode_path(&path_bytes(root).unwrap_or_default())),
+        project: encode_path(&below),
+        commit: repository.as_ref().and_then(|repository| repository.commit.clone()),
+        branch: repository.as_ref().and_then(|repository| repository.branch.clone()),
+        files: 0,
+        bytes: 0,
+        changes: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let mut collected = Collected {
+        record,
+        root: root.to_owned(),
+        tree: BTreeSet::new(),
+        folders: BTreeSet::new(),
+        staged: Vec::new(),
+        repository: None,
+    };
+    match &repository {
+        _ if mode == FilesMode::None => {}
+        Some(repository) => collected.take_repository(repository, mode)?,
+        None => {
+            // Without a commit to start from, what is changed is everything.
+            collected.record.files_mode = FilesMode::Full;
+            collected.take_folder(root, &mut Vec::new())?;
+        }
+    }
+    collected.repository = repository;
+    Ok(collected)
+}
+
+impl Collected<'_> {
+    fn leave_out(&mut self, path: &[u8], reason: &str) {
+        self.record.left_out.push(LeftOut::from_bytes(path, reason));
+    }
+
+    fn take_repository(&mut self, repository: &Repository<'_>, mode: FilesMode) -> Result<(), CapsuleError> {
+        let (tracked, submodules) = repository.tracked_paths()?;
+        submodules.iter().for_each(|path| self.leave_out(path, SUBMODULE));
+        for change in repository.changed_paths()? {
+            // A repository inside of this one, which git names as a folder.
+            if change.path.ends_with(b"/") {
+                self.leave_out(&change.path, "is a repository of its own");
+            } else {
+                self.take_change(change);
+            }
+        }
+        if mode == FilesMode::Full {
+            let is_there = |path: &[u8]| self.root.join(super::path_or_odd(path)).symlink_metadata().is_ok();
+            let tracked: Vec<_> = tracked.into_iter().filter(|path| is_there(path)).collect();
+            tracked.into_iter().for_each(|path| self.take_file(path));
+        }
+        Ok(())
+    }
+
+    fn take_change(&mut self, change: ChangedPath) {
+        let ChangedPath { path, staged, is_deleted, is_unmerged } = change;
+        if check_workspace_path(&path).is_err() {
+            return self.take_file(path);
+        }
+        if is_unmerged {
+            self.leave_out(&path, UNMERGED);
+        }
+        let is_gone = is_deleted || self.root.join(super::path_or_odd(&path)).symlink_metadata().is_err();
+        let staged = staged.map(|staged| match staged {
+            Staged::Deleted => StagedChange::Deleted,
+            Staged::Blob { mode, id } => {
+                self.staged.push(StagedBlob { path: path.clone(), mode: mode.clone(), id });
+                StagedChange::Written { mode }
+            }
+        });
+        let worktree = if is_gone { WorktreeChange::Deleted } else { WorktreeChange::Present };
+        self.record.changes.push(FileChange { path: encode_path(&path), staged, worktree });
+        if !is_gone {
+            self.take_file(path);
+        }
+    }
+
+    fn take_file(&mut self, path: Vec<u8>) {
+        if is_own_path(&path) {
+            self.leave_out(&path, OWN_FOLDER);
+        } else if check_workspace_path(&path).is_err() {
+            self.leave_out(&path, NO_NAME);
+        } else {
+            self.tree.insert(path);
+        }
+    }
+
+    /// Everything below a folder that is no repository; links are not followed.
+    fn take_folder(&mut self, folder: &Path, below: &mut Vec<u8>) -> Result<(), CapsuleError> {
+        if below.len() > limits::MAX_DEPTH_BYTES || self.tree.len() as u64 > limits::MAX_FILES {
+            self.leave_out(below, "has more files than a capsule holds");
+            return Ok(());
+        }
+        let mut is_empty = true;
+        for entry in fs_err::read_dir(folder)? {
+            let entry = entry?;
+            is_empty = false;
+            let Some(name) = path_bytes(Path::new(&entry.file_name())) else { continue };
+            let length = below.len();
+            if length > 0 {
+                below.push(b'/');
+            }
+            below.extend_from_slice(&name);
+            if entry.file_type()?.is_dir() && check_workspace_path(below).is_ok() {
+                self.take_folder(&entry.path(), below)?;
+            } else {
+                self.take_file(below.clone());
+            }
+            below.truncate(length);
+        }
+        if is_empty && !below.is_empty() {
+            self.folders.insert(below.clone());
+        }
+        Ok(())
+    }
+}

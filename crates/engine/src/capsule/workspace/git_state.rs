@@ -1,0 +1,163 @@
+//! The state of a repository: what is tracked, staged, changed and new, as git tells it in bytes.
+
+use std::path::Path;
+
+use super::super::CapsuleError;
+use crate::context::Context;
+use crate::handoff::workspace::{FilterOverrides, GitQuery};
+
+const STATUS_ARGS: &[&str] = &[
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--untracked-files=all",
+    "--ignore-submodules=all",
+    "--no-renames",
+    "--no-ahead-behind",
+];
+const LIST_ARGS: &[&str] = &["ls-files", "--stage", "-z"];
+const SUBMODULE_MODE: &str = "160000";
+
+/// A repository that can be asked about its files.
+pub(super) struct Repository<'a> {
+    pub(super) query: GitQuery<'a>,
+    pub(super) filters: FilterOverrides,
+    pub(super) commit: Option<String>,
+    pub(super) branch: Option<String>,
+}
+
+/// A path that differs from the commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChangedPath {
+    pub(super) path: Vec<u8>,
+    pub(super) staged: Option<Staged>,
+    pub(super) is_deleted: bool,
+    /// It has several versions in the index, which are not taken.
+    pub(super) is_unmerged: bool,
+}
+
+/// What stands in the index in the place of what the commit has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Staged {
+    Blob { mode: String, id: String },
+    Deleted,
+}
+
+impl<'a> Repository<'a> {
+    /// The repository that is in this folder; none where there is none, or no git.
+    pub(super) fn open(context: &'a Context, root: &'a Path) -> Option<Self> {
+        let query =
+            GitQuery::new(context, root).filter(|query| query.root() == root && query.is_own())?.with_patience();
+        let filters = query.disable_filters()?;
+        let line =
+            |args: &[&str]| query.ask(args).map(|answer| answer.trim().to_owned()).filter(|line| !line.is_empty());
+        let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        let branch = line(&["branch", "--show-current"]);
+        Some(Self { filters, commit, branch, query })
+    }
+
+    /// The paths that differ from the commit, new ones included.
+    pub(super) fn changed_paths(&self) -> Result<Vec<ChangedPath>, CapsuleError> {
+        let told = self.query.ask_bytes(&self.filters, STATUS_ARGS);
+        let told = told.ok_or(CapsuleError::Git("tell what was changed"))?;
+        parse_status(&told).ok_or(CapsuleError::Git("tell what was changed in words that are understood"))
+    }
+
+    /// The paths that are tracked: files, and submodules apart.
+    pub(super) fn tracked_paths(&self) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), CapsuleError> {
+        let told = self.query.ask_bytes(&self.filters, LIST_ARGS).ok_or(CapsuleError::Git("list its files"))?;
+        let (mut files, mut submodules) = (Vec::new(), Vec::new());
+        for record in told.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+            let tab = record.iter().position(|byte| *byte == b'\t').ok_or(CapsuleError::Git("list its files"))?;
+            let list = if record.starts_with(SUBMODULE_MODE.as_bytes()) { &mut submodules } else { &mut files };
+            list.push(record[tab + 1..].to_vec());
+        }
+        files.dedup();
+        Ok((files, submodules))
+    }
+}
+
+/// The commit that a folder is at, where it is in a repository.
+pub(in crate::capsule) fn head_commit(context: &Context, folder: &Path) -> Option<String> {
+    let query = GitQuery::new(context, folder).filter(GitQuery::is_own)?;
+    let told = query.ask(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+    Some(told.trim().to_owned()).filter(|commit| !commit.is_empty())
+}
+
+/// Takes the answer apart; none where it is not of the form that we asked for.
+fn parse_status(told: &[u8]) -> Option<Vec<ChangedPath>> {
+    let mut changed = Vec::new();
+    for record in told.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+        let path = match record[0] {
+            b'1' => parse_changed(record)?,
+            b'u' => {
+                let path = nth_field(record, 10)?.to_vec();
+                Some(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: true })
+            }
+            b'?' => {
+                let path = record.get(2..)?.to_vec();
+                Some(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: false })
+            }
+            _ => return None,
+        };
+        changed.extend(path);
+    }
+    changed.sort_by(|a, b| (&a.path, a.staged.is_none()).cmp(&(&b.path, b.staged.is_none())));
+    // What was taken out of the index and is still there is told twice.
+    changed.dedup_by(|again, first| {
+        let is_same = again.path == first.path;
+        first.is_deleted &= !is_same;
+        is_same
+    });
+    Some(changed)
+}
+
+/// `1 XY sub mH mI mW hH hI path`
+fn parse_changed(record: &[u8]) -> Option<Option<ChangedPath>> {
+    let text = |at| std::str::from_utf8(nth_field(record, at)?.split(|byte| *byte == b' ').next()?).ok();
+    let [state, submodule, index_mode, index_id] = [text(1)?, text(2)?, text(4)?, text(7)?];
+    if submodule.starts_with('S') || index_mode == SUBMODULE_MODE {
+        return Some(None);
+    }
+    let (in_index, in_tree) = (state.chars().next()?, state.chars().nth(1)?);
+    let staged = match in_index {
+        '.' => None,
+        'D' => Some(Staged::Deleted),
+        _ => Some(Staged::Blob { mode: index_mode.to_owned(), id: index_id.to_owned() }),
+    };
+    // Where it is there all the same, it is told once more, as new.
+    let is_deleted = in_tree == 'D' || in_index == 'D';
+    Some(Some(ChangedPath { path: nth_field(record, 8)?.to_vec(), staged, is_deleted, is_unmerged: false }))
+}
+
+/// The rest of a record from its n-th field on.
+fn nth_field(record: &[u8], n: usize) -> Option<&[u8]> {
+    let mut rest = record;
+    for _ in 0..n {
+        let space = rest.iter().position(|byte| *byte == b' ')?;
+        rest = &rest[space + 1..];
+    }
+    Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_change_is_told_apart() {
+        let told = b"1 .M N... 100644 100644 100644 aa aa a b.txt\x001 A. N... 000000 100755 100755 00 cc new\0\
+            1 D. N... 100644 000000 000000 aa 00 gone\x001 .M S..U 160000 160000 160000 aa aa sub\0\
+            u UU N... 100644 100644 100644 100644 a b c both\0? odd\xff name\0\
+            1 D. N... 100644 000000 000000 aa 00 kept\0? kept\0";
+        let changed = parse_status(told).unwrap();
+        let names: Vec<_> = changed.iter().map(|changed| String::from_utf8_lossy(&changed.path).into_owned()).collect();
+        assert_eq!(names, ["a b.txt", "both", "gone", "kept", "new", "odd\u{fffd} name"]);
+        assert_eq!(changed[0].staged, None);
+        assert!(changed[1].is_unmerged);
+        assert_eq!((&changed[2].staged, changed[2].is_deleted), (&Some(Staged::Deleted), true));
+        assert_eq!((&changed[3].staged, changed[3].is_deleted), (&Some(Staged::Deleted), false));
+        assert_eq!(changed[4].staged, Some(Staged::Blob { mode: "100755".into(), id: "cc".into() }));
+        assert_eq!(parse_status(b"nonsense\0"), None);
+    }
+}

@@ -1,0 +1,271 @@
+//! Putting a workspace back: the same files, and in a checkout of the same commit also what was staged.
+//!
+//! It goes into a folder that is empty or a clean checkout, unless the user says otherwise, and never through a link.
+
+use std::collections::{BTreeSet, HashSet};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::super::CapsuleError;
+use super::super::member_path::{encode_path, path_from_bytes};
+use super::super::tar_walk::{EntryKind, TarEntry};
+use super::git_state::Repository;
+use super::index_restore::IndexBlobs;
+use super::snapshot::{change_path, walk_snapshot};
+use super::{FilesMode, WorkspaceRecord, WorktreeChange, path_or_odd};
+use crate::context::Context;
+
+/// The state of the folder that a workspace goes into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::capsule) enum RestoreInto {
+    /// Nothing is there.
+    Empty,
+    /// A checkout of the same commit, without changes: what was changed is enough.
+    CleanCheckout,
+    /// Something else is there, and the user has said that it may be written over.
+    Forced,
+}
+
+/// What was put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RestoredWorkspace {
+    pub files: u64,
+    pub deleted: u64,
+    /// What was staged is staged again.
+    pub index: bool,
+}
+
+impl RestoreInto {
+    /// Looks at a folder; the error says why nothing is put there. `differing` counts the files that are otherwise there.
+    pub(in crate::capsule) fn choose(
+        context: &Context,
+        folder: &Path,
+        record: &WorkspaceRecord,
+        differing: u64,
+        force: bool,
+    ) -> Result<Self, CapsuleError> {
+        let needs_commit = record.files_mode == FilesMode::Changed && record.commit.is_some();
+        let commit = || record.commit.clone().unwrap_or_default();
+        if is_empty(folder)? {
+            let other = CapsuleError::OtherCommit { folder: folder.to_owned(), commit: commit() };
+            return if needs_commit { Err(other) } else { Ok(Self::Empty) };
+        }
+        let repository = Repository::open(context, folder);
+        if let Some(repository) = repository.filter(|repository| repository.commit == record.commit) {
+            if repository.changed_paths()?.is_empty() {
+                return Ok(Self::CleanCheckout);
+            }
+        } else if needs_commit && !force {
+            return Err(CapsuleError::OtherCommit { folder: folder.to_owned(), commit: commit() });
+        }
+        let shown = record.commit.as_deref().map_or("the same commit", |commit| commit.get(..12).unwrap_or(commit));
+        let not_clean = || CapsuleError::NotClean { folder: folder.to_owned(), commit: shown.to_owned(), differing };
+        if force { Ok(Self::Forced) } else { Err(not_clean()) }
+    }
+}
+
+fn is_empty(folder: &Path) -> io::Result<bool> {
+    match fs_err::read_dir(folder) {
+        // A folder of ours is nobody's work.
+        Ok(entries) => {
+            let mut others =
+                entries.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name() != ".carryover"));
+            Ok(others.next().is_none())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Puts a workspace into a folder.
+pub(in crate::capsule) fn restore_workspace(
+    context: &Context,
+    stream: impl Read,
+    packed: u64,
+    record: &WorkspaceRecord,
+    folder: &Path,
+    into: RestoreInto,
+) -> Result<RestoredWorkspace, CapsuleError> {
+    let changed: BTreeSet<Vec<u8>> =
+        record.changes.iter().map(|change| change_path(&change.path)).collect::<Result<_, _>>()?;
+    let mut blobs = IndexBlobs::new(context)?;
+    let mut writer = TreeWriter { folder, made: Vec::new(), known: HashSet::new(), links: Vec::new(), files: 0 };
+    let written = writer.write_all(stream, packed, into, &changed, &mut blobs);
+    if let Err(error) = written {
+        if into == RestoreInto::Empty {
+            writer.remove_made();
+        }
+        return Err(error);
+    }
+    let files = writer.files;
+    let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder)? };
+    let repository = Repository::open(context, folder).filter(|repository| repository.commit == record.commit);
+    let index = match repository {
+        Some(repository) if into != RestoreInto::Empty => blobs.stage(&repository, record)?,
+        _ => false,
+    };
+    Ok(RestoredWorkspace { files, deleted, index })
+}
+
+fn delete_files(record: &WorkspaceRecord, folder: &Path) -> Result<u64, CapsuleError> {
+    let mut deleted = 0;
+    for change in record.changes.iter().filter(|change| change.worktree == WorktreeChange::Deleted) {
+        let path = change_path(&change.path)?;
+        let place = folder.join(path_or_odd(&path));
+        if leads_through_link(folder, &path) || !place.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
+            continue;
+        }
+        fs_err::remove_file(&place)?;
+        deleted += 1;
+        // As git does: a folder without files is none.
+        let mut above = place.parent();
+        while let Some(empty) = above.filter(|above| *above != folder && std::fs::remove_dir(above).is_ok()) {
+            above = empty.parent();
+        }
+    }
+    Ok(deleted)
+}
+
+/// Whether a folder above a path is a link.
+fn leads_through_link(folder: &Path, path: &[u8]) -> bool {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    slashes.map(|at| folder.join(path_or_odd(&path[..at]))).any(|above| above.is_symlink())
+}
+
+struct TreeWriter<'a> {
+    folder: &'a Path,
+    /// What was made, to be taken back if it cannot be finished.
+    made: Vec<PathBuf>,
+    /// Folders that were seen to be folders.
+    known: HashSet<PathBuf>,
+    /// Links are made last, so that nothing is written through one.
+    links: Vec<(PathBuf, PathBuf, Vec<u8>)>,
+    files: u64,
+}
+
+impl TreeWriter<'_> {
+    fn write_all(
+        &mut self,
+        stream: impl Read,
+        packed: u64,
+        into: RestoreInto,
+        changed: &BTreeSet<Vec<u8>>,
+        blobs: &mut IndexBlobs,
+    ) -> Result<(), CapsuleError> {
+        self.make_folder(self.folder.to_owned(), b"")?;
+        walk_snapshot(stream, packed, &mut |found| {
+            if !found.in_tree {
+                return blobs.take_in(found.path, found.entry.content);
+            }
+            if into == RestoreInto::CleanCheckout && !changed.contains(found.path) {
+                return Ok(());
+            }
+            self.write_entry(found.path, found.entry)
+        })?;
+        for (place, target, path) in std::mem::take(&mut self.links) {
+            clear_place(&place, &path)?;
+            make_link(&target, &place)?;
+            self.made.push(place);
+            self.files += 1;
+        }
+        Ok(())
+    }
+
+    fn write_entry(&mut self, path: &[u8], entry: TarEntry<'_>) -> Result<(), CapsuleError> {
+        let below =
+            path_from_bytes(path).ok_or_else(|| CapsuleError::refused(path, "has a name that this system has not"));
+        let place = self.folder.join(below?);
+        if entry.kind == EntryKind::Folder {
+            return self.make_folders_to(&place, path);
+        }
+        if let Some(above) = place.parent() {
+            self.make_folders_to(&above.to_owned(), path)?;
+        }
+        match entry.kind {
+            EntryKind::Link(target) => {
+                let odd = || CapsuleError::refused(path, "is a link that this system has not");
+                self.links.push((place, path_from_bytes(&target).ok_or_else(odd)?, path.to_vec()));
+                Ok(())
+            }
+            _ => self.write_file(place, path, entry),
+        }
+    }
+
+    fn write_file(&mut self, place: PathBuf, path: &[u8], entry: TarEntry<'_>) -> Result<(), CapsuleError> {
+        clear_place(&place, path)?;
+        let mut options = fs_err::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&place)?;
+        self.made.push(place);
+        io::copy(entry.content, &mut file)?;
+        let (file, _) = file.into_parts();
+        #[cfg(unix)]
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode((entry.mode & 0o777) | 0o600))?;
+        // A time that the system does not have is none that anybody needs.
+        if let Some(at) = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.modified_seconds)) {
+            file.set_modified(at).ok();
+        }
+        self.files += 1;
+        Ok(())
+    }
+
+    /// Makes the folders from the workspace's own down to one.
+    fn make_folders_to(&mut self, folder: &Path, path: &[u8]) -> Result<(), CapsuleError> {
+        if self.known.contains(folder) || !folder.starts_with(self.folder) {
+            return Ok(());
+        }
+        if let Some(above) = folder.parent() {
+            self.make_folders_to(above, path)?;
+        }
+        self.make_folder(folder.to_owned(), path)
+    }
+
+    fn make_folder(&mut self, folder: PathBuf, path: &[u8]) -> Result<(), CapsuleError> {
+        match fs_err::symlink_metadata(&folder) {
+            Ok(there) if there.is_dir() || (path.is_empty() && folder.is_dir()) => {}
+            Ok(_) => return Err(CapsuleError::InTheWay { at: folder, path: encode_path(path) }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs_err::create_dir_all(&folder)?;
+                self.made.push(folder.clone());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.known.insert(folder);
+        Ok(())
+    }
+
+    fn remove_made(&mut self) {
+        for path in self.made.drain(..).rev() {
+            let is_folder = path.symlink_metadata().is_ok_and(|there| there.is_dir());
+            // What cannot be removed stays, and the error that is told is the first one.
+            if is_folder {
+                std::fs::remove_dir(&path).ok()
+            } else {
+                std::fs::remove_file(&path).ok()
+            };
+        }
+    }
+}
+
+/// Removes the file or the link that is to be replaced.
+fn clear_place(place: &Path, path: &[u8]) -> Result<(), CapsuleError> {
+    match fs_err::symlink_metadata(place) {
+        Ok(there) if there.is_dir() => Err(CapsuleError::InTheWay { at: place.to_owned(), path: encode_path(path) }),
+        Ok(_) => Ok(fs_err::remove_file(place)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(unix)]
+fn make_link(target: &Path, place: &Path) -> io::Result<()> {
+    fs_err::os::unix::fs::symlink(target, place)
+}
+
+#[cfg(not(unix))]
+fn make_link(_: &Path, place: &Path) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, format!("{} is a link, which is not made here", place.display())))
+}

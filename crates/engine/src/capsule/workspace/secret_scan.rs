@@ -1,0 +1,88 @@
+//! Whether a file holds secrets, which decides whether it may leave the machine.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+use carryover_core::redact::redact_text;
+
+/// A file is looked at in pieces, so that its length does not matter.
+const PIECE_BYTES: usize = 1 << 20;
+/// Pieces overlap by more than a private key is long.
+const OVERLAP_BYTES: usize = 16 << 10;
+/// A file with a NUL in its beginning is no text, as git sees it.
+const HEAD_BYTES: usize = 8_000;
+/// Shorter runs of letters in a file that is no text are chance.
+const MIN_RUN_BYTES: usize = 16;
+
+/// Whether some bytes hold a secret.
+pub(in crate::capsule) fn holds_secret(bytes: &[u8]) -> bool {
+    let is_text = !bytes[..bytes.len().min(HEAD_BYTES)].contains(&0);
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = bytes.len().min(start + PIECE_BYTES);
+        if piece_holds_secret(&bytes[start..end], is_text) {
+            return true;
+        }
+        if end == bytes.len() {
+            break;
+        }
+        start = end - OVERLAP_BYTES;
+    }
+    false
+}
+
+/// The same for a stream, of which a piece is held.
+pub(super) fn stream_holds_secret(mut stream: impl Read) -> io::Result<bool> {
+    let mut piece = Vec::with_capacity(PIECE_BYTES);
+    let mut is_text = None;
+    loop {
+        let wanted = (PIECE_BYTES - piece.len()) as u64;
+        let count = stream.by_ref().take(wanted).read_to_end(&mut piece)?;
+        let is_text = *is_text.get_or_insert_with(|| !piece[..piece.len().min(HEAD_BYTES)].contains(&0));
+        if piece_holds_secret(&piece, is_text) {
+            return Ok(true);
+        }
+        if (count as u64) < wanted {
+            return Ok(false);
+        }
+        piece.drain(..piece.len() - OVERLAP_BYTES);
+    }
+}
+
+fn piece_holds_secret(piece: &[u8], is_text: bool) -> bool {
+    let text = if is_text { String::from_utf8_lossy(piece) } else { Cow::Owned(readable_runs(piece)) };
+    matches!(redact_text(&text), Cow::Owned(_))
+}
+
+/// What can be read in bytes that are no text, a line each.
+fn readable_runs(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for run in bytes.split(|byte| !(byte.is_ascii_graphic() || *byte == b' ')) {
+        if run.len() >= MIN_RUN_BYTES {
+            text.push_str(&String::from_utf8_lossy(run));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
+
+    #[test]
+    fn secrets_are_found_in_text_and_in_what_is_none_wherever_they_stand() {
+        for at in [0, 10, PIECE_BYTES - 20, PIECE_BYTES + 5, 2 * PIECE_BYTES + 77] {
+            for filler in [b'\n', 0] {
+                let mut bytes = vec![filler; at];
+                bytes.extend_from_slice(SECRET.as_bytes());
+                bytes.extend(vec![filler; 100]);
+                assert!(holds_secret(&bytes) && stream_holds_secret(&bytes[..]).unwrap(), "{at} {filler}");
+            }
+        }
+        let clean = "let x = 1;\n".repeat(200_000);
+        assert!(!holds_secret(clean.as_bytes()) && !stream_holds_secret(clean.as_bytes()).unwrap());
+    }
+}

@@ -1,0 +1,357 @@
+//! The snapshot: a packed archive with the files of a workspace (`tree/`) and with what is staged (`index/`).
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::UNIX_EPOCH;
+
+use super::super::CapsuleError;
+use super::super::container::{file_header, n_threads};
+use super::super::digest::Hashing;
+use super::super::limits;
+use super::super::manifest::{MemberRecord, SNAPSHOT};
+use super::super::member_path::{check_link, check_workspace_path, decode_path, encode_path, path_bytes};
+use super::super::tar_walk::{EntryKind, TarEntry, TarStream, walk_tar};
+use super::collect::{Collected, StagedBlob};
+use super::git_state::Repository;
+use super::secret_scan::{holds_secret, stream_holds_secret};
+use super::{LeftOut, StagedChange, WorkspaceRecord, path_or_odd};
+
+pub(super) const TREE: &[u8] = b"tree/";
+pub(super) const INDEX: &[u8] = b"index/";
+const LEVEL: i32 = 3;
+const BUFFER_BYTES: usize = 256 << 10;
+/// Files up to this length are looked at and packed from memory.
+const HELD_BYTES: u64 = 8 << 20;
+const HOLDS_SECRETS: &str = "holds secrets";
+
+/// What a snapshot was found to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::capsule) struct SnapshotSummary {
+    pub(in crate::capsule) files: u64,
+    pub(in crate::capsule) bytes: u64,
+}
+
+type Packer = tar::Builder<zstd::Encoder<'static, Hashing<BufWriter<fs_err::File>>>>;
+
+/// Writes the files that were collected; those that may not leave are named in the record.
+pub(in crate::capsule) fn write_snapshot(
+    mut collected: Collected<'_>,
+    redact: bool,
+    out: fs_err::File,
+) -> Result<(WorkspaceRecord, MemberRecord), CapsuleError> {
+    let mut packer = zstd::Encoder::new(Hashing::new(BufWriter::with_capacity(BUFFER_BYTES, out)), LEVEL)?;
+    packer.multithread(n_threads())?;
+    let mut writer = SnapshotWriter {
+        archive: tar::Builder::new(packer),
+        redact,
+        left_out: Vec::new(),
+        summary: SnapshotSummary::default(),
+        buffer: Vec::new(),
+    };
+    // Sorted: what is staged comes before the files, and the same workspace gives the same bytes.
+    if let Some(repository) = &collected.repository {
+        writer.write_staged(repository, &collected.staged, &mut collected.record)?;
+    }
+    for path in &collected.folders {
+        writer.write_folder(path)?;
+    }
+    for path in &collected.tree {
+        writer.write_path(&collected.root, path)?;
+    }
+    let SnapshotWriter { archive, left_out, summary, .. } = writer;
+    let (packed, sha256, out) = archive.into_inner()?.finish()?.finish();
+    out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let mut record = collected.record;
+    (record.files, record.bytes) = (summary.files, summary.bytes);
+    record.left_out.extend(left_out);
+    record.left_out.sort();
+    // Nobody could open it.
+    if summary.bytes > limits::max_unpacked(packed) {
+        return Err(CapsuleError::Bomb { packed, limit: limits::max_unpacked(packed) });
+    }
+    Ok((record, MemberRecord { name: SNAPSHOT.to_owned(), bytes: packed, sha256 }))
+}
+
+struct SnapshotWriter {
+    archive: Packer,
+    redact: bool,
+    left_out: Vec<LeftOut>,
+    summary: SnapshotSummary,
+    buffer: Vec<u8>,
+}
+
+impl SnapshotWriter {
+    fn leave_out(&mut self, path: &[u8], reason: &str) {
+        self.left_out.push(LeftOut::from_bytes(path, reason));
+    }
+
+    fn write_path(&mut self, root: &Path, path: &[u8]) -> Result<(), CapsuleError> {
+        let place = root.join(path_or_odd(path));
+        let metadata = match fs_err::symlink_metadata(&place) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(_) => {
+                self.leave_out(path, "could not be read");
+                return Ok(());
+            }
+        };
+        if metadata.is_symlink() {
+            return self.write_link(&place, path);
+        }
+        if !metadata.is_file() {
+            self.leave_out(path, "is no regular file");
+            return Ok(());
+        }
+        if metadata.len() > limits::MAX_FILE_BYTES {
+            self.leave_out(path, "is larger than 1 GB");
+            return Ok(());
+        }
+        if self.summary.bytes + metadata.len() > limits::MAX_TOTAL_BYTES / 2 || self.summary.files >= limits::MAX_FILES
+        {
+            self.leave_out(path, "is more than a capsule holds");
+            return Ok(());
+        }
+        self.write_file(&place, path, &metadata)
+    }
+
+    fn write_file(&mut self, place: &Path, path: &[u8], metadata: &std::fs::Metadata) -> Result<(), CapsuleError> {
+        let Ok(mut file) = carryover_agents::formats::file::open_regular(place) else {
+            self.leave_out(path, "could not be read");
+            return Ok(());
+        };
+        let seconds = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let seconds = seconds.map_or(0, |since| since.as_secs());
+        if metadata.len() <= HELD_BYTES {
+            let mut held = std::mem::take(&mut self.buffer);
+            held.clear();
+            (&mut file).take(HELD_BYTES + 1).read_to_end(&mut held)?;
+            if held.len() as u64 > HELD_BYTES {
+                return Err(CapsuleError::Changed(place.to_owned()));
+            }
+            if self.redact && holds_secret(&held) {
+                self.leave_out(path, HOLDS_SECRETS);
+            } else {
+                let header = file_header(file_mode(metadata), seconds, held.len() as u64);
+                self.append_file(TREE, path, header, held.len() as u64, &held[..])?;
+            }
+            self.buffer = held;
+            return Ok(());
+        }
+        if self.redact && stream_holds_secret(&mut file)? {
+            self.leave_out(path, HOLDS_SECRETS);
+            return Ok(());
+        }
+        let mut file = carryover_agents::formats::file::open_regular(place)?;
+        let header = file_header(file_mode(metadata), seconds, metadata.len());
+        let mut content = (&mut file).take(metadata.len());
+        self.append_file(TREE, path, header, metadata.len(), &mut content)?;
+        let is_whole = content.limit() == 0;
+        if is_whole { Ok(()) } else { Err(CapsuleError::Changed(place.to_owned())) }
+    }
+
+    fn append_file(
+        &mut self,
+        below: &[u8],
+        path: &[u8],
+        mut header: tar::Header,
+        size: u64,
+        content: impl Read,
+    ) -> Result<(), CapsuleError> {
+        self.archive.append_data(&mut header, path_or_odd(&[below, path].concat()), content)?;
+        self.summary.files += u64::from(below == TREE);
+        self.summary.bytes += size;
+        Ok(())
+    }
+
+    fn write_link(&mut self, place: &Path, path: &[u8]) -> Result<(), CapsuleError> {
+        let target = fs_err::read_link(place)?;
+        let bytes = path_bytes(&target).unwrap_or_default();
+        if let Err(reason) = check_link(path, &bytes) {
+            self.leave_out(path, reason);
+            return Ok(());
+        }
+        let mut header = file_header(0o777, 0, 0);
+        header.set_entry_type(tar::EntryType::Symlink);
+        self.archive.append_link(&mut header, path_or_odd(&[TREE, path].concat()), target)?;
+        self.summary.files += 1;
+        Ok(())
+    }
+
+    fn write_folder(&mut self, path: &[u8]) -> Result<(), CapsuleError> {
+        let mut header = file_header(0o755, 0, 0);
+        header.set_entry_type(tar::EntryType::Directory);
+        let path = path_or_odd(&[TREE, path, b"/"].concat());
+        Ok(self.archive.append_data(&mut header, path, io::empty())?)
+    }
+
+    /// Writes what is staged, as git holds it.
+    fn write_staged(
+        &mut self,
+        repository: &Repository<'_>,
+        staged: &[StagedBlob],
+        record: &mut WorkspaceRecord,
+    ) -> Result<(), CapsuleError> {
+        if staged.is_empty() {
+            return Ok(());
+        }
+        let mut blobs = BlobReader::start(repository)?;
+        let mut omitted = HashSet::new();
+        for StagedBlob { path, mode, id } in staged {
+            let content = blobs.read(id)?;
+            let reason = match &content {
+                None => Some("what is staged is too long, or not there"),
+                Some(content) if self.redact && holds_secret(content) => Some("what is staged holds secrets"),
+                Some(content) if mode == "120000" => check_link(path, content).err(),
+                Some(_) => None,
+            };
+            match (reason, content) {
+                (None, Some(content)) => {
+                    let length = content.len() as u64;
+                    self.append_file(INDEX, path, file_header(0o644, 0, length), length, &content[..])?;
+                }
+                (reason, _) => {
+                    self.leave_out(path, reason.unwrap_or_default());
+                    omitted.insert(encode_path(path));
+                }
+            }
+        }
+        for change in record.changes.iter_mut().filter(|change| omitted.contains(&change.path)) {
+            change.staged = Some(StagedChange::Omitted);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn file_mode(metadata: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777
+}
+
+#[cfg(not(unix))]
+fn file_mode(_: &std::fs::Metadata) -> u32 {
+    0o644
+}
+
+/// Asks git for contents, one after the other.
+struct BlobReader {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl BlobReader {
+    fn start(repository: &Repository<'_>) -> Result<Self, CapsuleError> {
+        let mut command = repository.query.unfiltered_command(&repository.filters, &["cat-file", "--batch"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let failed = || CapsuleError::Git("be asked for what is staged");
+        let (input, output) = (child.stdin.take().ok_or_else(failed)?, child.stdout.take().ok_or_else(failed)?);
+        Ok(Self { child, input, output: BufReader::new(output) })
+    }
+
+    /// A content; none where it is not there, or too long to be held.
+    fn read(&mut self, id: &str) -> Result<Option<Vec<u8>>, CapsuleError> {
+        writeln!(self.input, "{id}")?;
+        self.input.flush()?;
+        let mut line = String::new();
+        (&mut self.output).take(1_000).read_line(&mut line)?;
+        let size = line.trim_end().rsplit_once(' ').and_then(|(_, size)| size.parse::<u64>().ok());
+        let Some(size) = size else { return Ok(None) };
+        let mut content = (&mut self.output).take(size + 1);
+        if size > HELD_BYTES * 8 {
+            io::copy(&mut content, &mut io::sink())?;
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        content.read_to_end(&mut bytes)?;
+        let is_whole = bytes.pop().is_some() && bytes.len() as u64 == size;
+        if is_whole { Ok(Some(bytes)) } else { Err(CapsuleError::Git("tell what is staged")) }
+    }
+}
+
+impl Drop for BlobReader {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// One entry of a snapshot, checked.
+pub(super) struct SnapshotEntry<'a> {
+    /// In the tree, else in the index.
+    pub(super) in_tree: bool,
+    pub(super) path: &'a [u8],
+    pub(super) entry: TarEntry<'a>,
+}
+
+/// Visits every entry of a snapshot, having checked it; and what all of them are together.
+pub(super) fn walk_snapshot<R: Read>(
+    stream: R,
+    packed: u64,
+    visit: &mut dyn FnMut(SnapshotEntry<'_>) -> Result<(), CapsuleError>,
+) -> Result<SnapshotSummary, CapsuleError> {
+    let mut unpacked = zstd::Decoder::with_buffer(BufReader::with_capacity(BUFFER_BYTES, stream))?;
+    unpacked.window_log_max(limits::WINDOW_LOG)?;
+    let limit = limits::max_unpacked(packed);
+    let tar = TarStream { stream: unpacked, name: SNAPSHOT, packed, limit, max_entries: limits::MAX_FILES };
+    let mut checks = PathChecks::default();
+    let mut summary = SnapshotSummary::default();
+    walk_tar(tar, &mut |entry| {
+        let (in_tree, path) = match (entry.path.strip_prefix(TREE), entry.path.strip_prefix(INDEX)) {
+            (Some(path), _) => (true, path),
+            (_, Some(path)) if entry.kind == EntryKind::File => (false, path),
+            _ => return Err(CapsuleError::refused(entry.path, "is no part of a workspace")),
+        };
+        check_workspace_path(path).map_err(|reason| CapsuleError::refused(path, reason))?;
+        if let EntryKind::Link(target) = &entry.kind {
+            check_link(path, target).map_err(|reason| CapsuleError::refused(path, reason))?;
+        }
+        checks.add(entry.path, entry.kind == EntryKind::Folder)?;
+        summary.files += u64::from(in_tree && entry.kind != EntryKind::Folder);
+        summary.bytes = summary.bytes.saturating_add(entry.size);
+        if summary.bytes > limit {
+            return Err(CapsuleError::Bomb { packed, limit });
+        }
+        visit(SnapshotEntry { in_tree, path, entry })
+    })?;
+    Ok(summary)
+}
+
+/// Looks through a snapshot, and unpacks nothing.
+pub(in crate::capsule) fn verify_snapshot(stream: impl Read, packed: u64) -> Result<SnapshotSummary, CapsuleError> {
+    walk_snapshot(stream, packed, &mut |_| Ok(()))
+}
+
+/// Paths that were met: none comes twice, and none is below something that is no folder.
+#[derive(Default)]
+struct PathChecks {
+    files: HashSet<Vec<u8>>,
+    folders: HashSet<Vec<u8>>,
+}
+
+impl PathChecks {
+    fn add(&mut self, path: &[u8], is_folder: bool) -> Result<(), CapsuleError> {
+        let is_met = self.files.contains(path) || (!is_folder && self.folders.contains(path));
+        if is_met {
+            return Err(CapsuleError::refused(path, "comes twice"));
+        }
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        for above in slashes.map(|at| &path[..at]).collect::<Vec<_>>().into_iter().rev() {
+            if self.files.contains(above) {
+                return Err(CapsuleError::refused(path, "is below something that is no folder"));
+            }
+            if !self.folders.insert(above.to_vec()) {
+                break;
+            }
+        }
+        let list = if is_folder { &mut self.folders } else { &mut self.files };
+        if list.insert(path.to_vec()) || is_folder { Ok(()) } else { Err(CapsuleError::refused(path, "comes twice")) }
+    }
+}
+
+/// The path of a change, which was checked when it was read.
+pub(super) fn change_path(path: &str) -> Result<Vec<u8>, CapsuleError> {
+    decode_path(path).ok_or_else(|| CapsuleError::refused(path.as_bytes(), "is no path"))
+}
