@@ -6,14 +6,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use carryover_agents::Agent;
 use carryover_agents::formats::file::read_bytes;
+use carryover_agents::{Agent, MemoryPlace};
 use carryover_core::live::{self, LiveItem};
 use carryover_core::redact::redact_text;
 use carryover_core::transcript::{Body, Header, Origin, Transcript, text_cow};
 use serde::{Deserialize, Serialize};
 
 use super::digest::hex_sha256;
+use crate::memory::files::expand_pattern;
 
 pub const SCHEMA: &str = "carryover.boundary/1";
 const MAX_INSTRUCTION_BYTES: u64 = 4 << 20;
@@ -259,9 +260,11 @@ fn digest_reminders(transcript: &Transcript) -> Vec<TextDigest> {
 
 /// The instruction files of an agent that are in the project.
 pub(super) fn digest_instructions(agent: &dyn Agent, project: &Path) -> Vec<FileDigest> {
-    let read = |name: &&str| {
-        let bytes = read_bytes(&project.join(name), MAX_INSTRUCTION_BYTES).ok()?;
-        Some(FileDigest { path: (*name).to_owned(), bytes: bytes.len() as u64, sha256: hex_sha256(&bytes) })
+    let told = agent.facts().memory.files.iter().filter(|file| file.place == MemoryPlace::Project);
+    let names = told.flat_map(|file| expand_pattern(project, file.path));
+    let read = |name: String| {
+        let bytes = read_bytes(&project.join(&name), MAX_INSTRUCTION_BYTES).ok()?;
+        Some(FileDigest { path: name, bytes: bytes.len() as u64, sha256: hex_sha256(&bytes) })
     };
-    agent.facts().instruction_files.iter().filter_map(read).collect()
+    names.filter_map(read).collect()
 }
