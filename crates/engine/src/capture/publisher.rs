@@ -94,8 +94,7 @@ impl Publisher {
         let key = session_key(session);
         let has_failed = self.failed.remove(&key);
         let context = (self.desk.options.make_context)();
-        let agents = self.desk.options.agents.clone();
-        let options = PublishOptions { show_command: self.desk.options.show_command, agents: &agents };
+        let options = PublishOptions { show_command: self.desk.options.show_command };
         let result = publish_session(&context, session, &options);
         let is_published = matches!(result, Ok(Some(_)));
         match result {
