@@ -56,7 +56,7 @@ fn every_command_that_writes_there_adds_the_line_once_and_undo_takes_it_out() {
 fn the_line_is_told_in_json_and_before_it_is_written() {
     let env = repository("target\n");
     let told = env.json("handoff", &["resume", CLAUDE, "--target", "codex", "--prompt", "--dry-run"]);
-    assert!(told["warnings"].to_string().contains(".gitignore gets the line"), "{told}");
+    assert!(told["warnings"].to_string().contains(".gitignore would get the line"), "{told}");
     assert_eq!(list(&env), "target\n");
     assert!(!env.project().join(".carryover").exists());
     let told = env.json("handoff", &["handoff", CLAUDE, "--no-copy"]);
@@ -118,7 +118,7 @@ fn a_session_that_is_kept_with_the_work_is_kept_from_git() {
     for (before, after) in [("target\n", "target\n.aider*\n"), ("target", "target\n.aider*\n")] {
         let env = repository(before);
         let dry = env.run(&[AIDER, &["--dry-run"]].concat()).success();
-        assert!(dry.stderr.contains(".gitignore gets the line `.aider*`"), "{dry}");
+        assert!(dry.stderr.contains(".gitignore would get the line `.aider*`"), "{dry}");
         assert_eq!(list(&env), before);
         let said = env.run(AIDER).success();
         assert!(said.stderr.contains(".gitignore gets the line `.aider*`"), "{said}");

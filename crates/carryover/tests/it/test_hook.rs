@@ -54,6 +54,18 @@ fn an_agent_that_starts_anew_is_given_the_handoff_of_its_project_and_of_no_other
 }
 
 #[test]
+fn an_agent_that_was_open_while_carryover_was_removed_brings_nothing_back() {
+    let env = published();
+    let _ = env.run(&["uninstall", "--purge", "--yes"]).success();
+    assert!(!env.home().join(".carryover").exists());
+    for event in ["SessionStart", "Stop", "SessionEnd"] {
+        let said = call(&env, "claude-code", event, &start_payload(&env.project(), "startup")).success();
+        assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", ""));
+    }
+    assert!(!env.home().join(".carryover").exists());
+}
+
+#[test]
 fn nobody_is_given_anything_without_a_person_or_in_a_sub_agent() {
     let env = published();
     let headless = env.var("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");

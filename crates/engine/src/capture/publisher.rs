@@ -68,7 +68,7 @@ impl Publisher {
             PublisherJob::Session(session) => {
                 let now = Instant::now();
                 match self.pauses.get(&key).filter(|until| **until > now) {
-                    Some(until) => self.desk.publishing.add(key, PublisherJob::Session(session), *until),
+                    Some(until) => self.desk.publishing.put_back(key, PublisherJob::Session(session), *until),
                     None => drop(self.publish(&session)),
                 }
             }
@@ -113,7 +113,7 @@ impl Publisher {
             // Its client may have been in the middle of something: the second time tells.
             Err(_) if !has_failed => {
                 let again = PublisherJob::Session(Box::new(session.clone()));
-                self.desk.publishing.add(key.clone(), again, Instant::now() + LEAST_PAUSE);
+                self.desk.publishing.put_back(key.clone(), again, Instant::now() + LEAST_PAUSE);
                 self.failed.insert(key.clone());
             }
             Err(error) => self.desk.report_trouble(session.agent.facts().id, &error_words(&error)),

@@ -133,7 +133,7 @@ pub(crate) fn resume_among(
     }
     let plan =
         writer.plan(&write_request(context, session, &place, &fitted), &place.target_view(context, client.as_ref()))?;
-    warnings.extend(check_ignored(context, options.target, &place, &plan).note);
+    warnings.extend(check_ignored(context, options, &place, &plan).note);
     let mut report = report::for_plan(session, options.target, &plan, &fitted, place.window, warnings);
     report.earlier = EarlierCopy::find(context, &Copies::load(context), session, options.target);
     if options.dry_run {
@@ -275,7 +275,7 @@ fn write_session(
     inherit_folders(&mut journal, plan, &earlier);
     let lineage = fitted.build_lineage(plan);
     let verify = || readback::verify_written(options.target, plan, &fitted.carried);
-    let missing = check_ignored(context, options.target, place, plan).missing;
+    let missing = check_ignored(context, options, place, plan).missing;
     journal.ignored = missing.as_ref().map(MissingIgnoreRule::to_journal);
     report.warnings.extend(apply_plan(disk, context, plan, &mut journal, missing.as_ref(), lineage, &verify)?);
     report.undo_id = Some(journal.id);
@@ -289,9 +289,9 @@ fn write_session(
 }
 
 /// Checks whether git is kept from a session that is kept with the work.
-fn check_ignored(context: &Context, target: &dyn Agent, place: &ResumeTarget, plan: &WritePlan) -> IgnoreCheck {
-    let line = target.ignore_line();
-    line.map_or_else(IgnoreCheck::default, |line| IgnoreCheck::for_file(context, &place.project, &plan.file, line))
+fn check_ignored(context: &Context, options: &Options, place: &ResumeTarget, plan: &WritePlan) -> IgnoreCheck {
+    let Some(line) = options.target.ignore_line() else { return IgnoreCheck::default() };
+    IgnoreCheck::for_file(context, &place.project, &plan.file, line, options.dry_run)
 }
 
 fn begin_journal(

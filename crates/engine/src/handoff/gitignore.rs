@@ -24,8 +24,6 @@ use crate::write::undo;
 const FILE_NAME: &str = ".gitignore";
 /// Stands above the folder's line, so that whoever finds it knows where it comes from.
 const COMMENT: &str = "# Carryover (auto-added)";
-/// The note to the user.
-pub(crate) const LINE_ADDED_NOTE: &str = ".gitignore gets the line `.carryover/`";
 /// A longer one is not what its name says.
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -47,6 +45,16 @@ fn folder_line() -> String {
     format!("{FOLDER}/")
 }
 
+/// The note to the user about the folder's line.
+pub(crate) fn note_line(dry_run: bool) -> String {
+    note_added(&folder_line(), dry_run)
+}
+
+fn note_added(line: &str, dry_run: bool) -> String {
+    let gets = if dry_run { "would get" } else { "gets" };
+    format!("{FILE_NAME} {gets} the line `{line}`")
+}
+
 /// The rule that keeps git from a session in a project.
 #[derive(Default)]
 pub(crate) struct IgnoreCheck {
@@ -57,14 +65,14 @@ pub(crate) struct IgnoreCheck {
 
 impl IgnoreCheck {
     /// For a file of the project's own folder, by the line that its agent would add.
-    pub(crate) fn for_file(context: &Context, project: &Path, file: &Path, line: &str) -> Self {
+    pub(crate) fn for_file(context: &Context, project: &Path, file: &Path, line: &str, dry_run: bool) -> Self {
         let name = file.strip_prefix(project).ok().and_then(Path::to_str);
         let Some(name) = name.filter(|name| workspace::ignores_file(context, project, name) == Some(false)) else {
             return Self::default();
         };
         let missing = MissingIgnoreRule::for_line(project, None, line);
         let told = match &missing {
-            Some(_) => format!("{FILE_NAME} gets the line `{line}`"),
+            Some(_) => note_added(line, dry_run),
             None => format!("git sees {name}, which holds the session: put the line `{line}` into {FILE_NAME}"),
         };
         Self { missing, note: Some(told) }
@@ -97,11 +105,11 @@ impl MissingIgnoreRule {
 pub fn ignore_folder(context: &Context, project: &Path, agent: &str, session: &str, dry_run: bool) -> Option<String> {
     let missing = find_missing_rule(context, project)?;
     if dry_run {
-        return Some(LINE_ADDED_NOTE.to_owned());
+        return Some(note_line(true));
     }
     let source = SessionRef { agent: agent.to_owned(), session: SessionId(session.to_owned()) };
     Some(match ignore_folder_on(&mut RealDisk, context, project, source, &missing) {
-        Ok(id) => format!("{LINE_ADDED_NOTE}; `carryover undo {id}` takes it out"),
+        Ok(id) => format!("{}; `carryover undo {id}` takes it out", note_line(false)),
         Err(error) => format!("{FILE_NAME} could not get the line `{FOLDER}/`: {error}"),
     })
 }

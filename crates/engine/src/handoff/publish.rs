@@ -12,6 +12,7 @@ use carryover_core::render::{HandoffOptions, Protocol, render_handoff};
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
 use crate::handoff::injection::NotGiven;
+use crate::handoff::project_dir::HANDOFF_FILE;
 use crate::handoff::published::Published;
 use crate::handoff::standing_pointers::place_pointers;
 use crate::handoff::{DistilledSession, Options, distil_session, gitignore, project_dir, workspace};
@@ -20,9 +21,6 @@ use crate::own::files;
 use crate::own::project_settings::{ProjectSettings, ProjectSettingsError, PublishTarget};
 use crate::sessions::list::{self, ListedSession};
 use crate::sessions::project::published_project;
-
-/// The handoff, in a project's folder and in our own.
-pub const HANDOFF_FILE: &str = "handoff.md";
 
 /// Files that are being written may be dated a little later than the moment at which they are looked at.
 const CLOCK_TOLERANCE_MS: i64 = 60_000;

@@ -4,7 +4,7 @@
 //! then. No agent reads less because of them: a file that would make one pass over another is made only as an import of that
 //! other, or not at all. All of it is journaled, and goes with the installation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -189,16 +189,26 @@ impl RemovedPointers {
     }
 }
 
+/// The placements that were not taken back yet.
+fn find_standing(context: &Context) -> impl Iterator<Item = Journal> {
+    let is_standing = |journal: &Journal| journal.is_standing() && journal.state != State::Undone;
+    journal::read_all(context).into_iter().filter(is_standing)
+}
+
+/// The projects that have pointers which were placed.
+pub fn list_projects(context: &Context) -> BTreeSet<PathBuf> {
+    let placed = find_standing(context).filter(|journal| !journal.blocks.is_empty());
+    placed.map(|journal| resolve_path(&journal.project)).collect()
+}
+
 /// Takes the pointers out of every project.
 pub fn remove_all(context: &Context) -> io::Result<Vec<RemovedPointers>> {
     if !journal::folder_path(context).is_dir() {
         return Ok(Vec::new());
     }
     let _lock = Lock::acquire(context)?;
-    let is_standing = |journal: &Journal| journal.is_standing() && journal.state != State::Undone;
-    let standing = journal::read_all(context).into_iter().filter(is_standing);
     let mut removed: BTreeMap<PathBuf, RemovedPointers> = BTreeMap::new();
-    for journal in standing {
+    for journal in find_standing(context) {
         let next = remove_pointers(context, journal);
         match removed.get_mut(&next.project) {
             Some(known) => known.add(next),

@@ -223,7 +223,7 @@ impl Restore<'_> {
 
     fn check_ignored(&self, plan: &WritePlan) -> Option<MissingIgnoreRule> {
         let line = self.agent.ignore_line()?;
-        IgnoreCheck::for_file(self.context, &self.project(), &plan.file, line).missing
+        IgnoreCheck::for_file(self.context, &self.project(), &plan.file, line, false).missing
     }
 
     /// A session that was carried over once comes back with where it came from.

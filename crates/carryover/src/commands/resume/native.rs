@@ -227,7 +227,8 @@ const TOLD_IN_WORDS: &str = ": they are told in words";
 /// Names the copy that was made before.
 fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
     if let Some(superseded) = &report.superseded {
-        ui.status(format_args!("  replaces the copy {superseded}, which nobody had used"))?;
+        let replaces = if report.undo_id.is_some() { "replaces" } else { "would replace" };
+        ui.status(format_args!("  {replaces} the copy {superseded}, which nobody had used"))?;
         return Ok(());
     }
     let Some(EarlierCopy { copy, state, .. }) = &report.earlier else { return Ok(()) };
@@ -246,7 +247,8 @@ const STEP_VERBS: [(&str, &str); 3] =
 fn tell_step(context: &Context, step: &str, is_done: bool) -> String {
     let verbs = STEP_VERBS.iter().find_map(|verbs| Some((verbs, step.strip_prefix(verbs.0)?)));
     let Some(((planned, done), what)) = verbs else { return step.to_owned() };
-    format!("{}{}", if is_done { done } else { planned }, abbreviate_home(context, Path::new(what)))
+    let what = abbreviate_home(context, Path::new(what));
+    if is_done { format!("{done}{what}") } else { format!("would {planned}{what}") }
 }
 
 fn show_next_steps(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
