@@ -45,8 +45,9 @@ pub use facts::{
     SessionPattern, UNKNOWN_RESUME_BUDGET, USUAL_READING_ADVICE, matches_pattern,
 };
 pub use hooks::{
-    CallerMark, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind, HookPlace, HookSet,
-    HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark, read_call,
+    CallerMark, CallerProcess, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind,
+    HookPlace, HookSet, HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark,
+    read_call,
 };
 pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,

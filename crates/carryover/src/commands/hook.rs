@@ -78,7 +78,7 @@ fn answer_hook(agent: &str, event: &str) {
 
 /// Passes a call on, and answers what the agent is to be given.
 fn take_call(context: &Context, agent: &'static Facts, event: &str, payload: &[u8]) -> Option<String> {
-    let ancestors = process_env::ancestor_command_lines();
+    let ancestors = process_env::list_ancestors();
     let call = HookCall { agent, event, payload, vars: &context.env.vars, ancestors: &ancestors, cwd: &context.cwd };
     let told = read_call(&call).ok()?;
     if told.is_through_another && install::is_installed(context, told.agent) {
