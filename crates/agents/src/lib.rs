@@ -50,8 +50,8 @@ pub use hooks::{
     read_call,
 };
 pub use plan::{
-    CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
-    TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
+    CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, SubAgentLink,
+    TEMPORARY_FOLDER, TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use settings::SettingsView;

@@ -56,6 +56,15 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// The ledger's figures alone.
+pub(crate) fn measure_ledger(root: &Path) -> Result<Vec<Figure>> {
+    build_shipped(root)?;
+    let folder = root.join("target/bench");
+    fs_err::create_dir_all(&folder)?;
+    let session = corpus::make_big_session(&folder, BIG_SESSION_BYTES)?;
+    ledger::measure_all(&Binaries::from_root(root), &folder, &session)
+}
+
 /// The daemon's figures alone, with a program that is built already.
 pub(crate) fn measure_daemon(program: &Path) -> Result<Vec<Figure>> {
     daemon::measure_all(&program.canonicalize()?)

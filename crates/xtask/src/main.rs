@@ -33,8 +33,8 @@ cargo xtask conformance       prove pairs of agents with the real clients: each 
                               with --hooks of what the next agent is told
 cargo xtask soak [--short]    a day with every agent, in minutes: sessions grow, are rewritten and deleted, the daemon is
                               killed, and at the end its ledger must equal the stores; [--seed N]
-cargo xtask bench             measure, as ratios against a raw scan; with --daemon PROGRAM the daemon alone, of a
-                              program that is built already";
+cargo xtask bench             measure, as ratios against a raw scan; with --ledger the ledger alone, with --daemon PROGRAM
+                              the daemon alone, of a program that is built already";
 
 fn main() -> ExitCode {
     match run_command(std::env::args().skip(1).collect()) {
@@ -66,6 +66,7 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("conformance", _) => Ok(conformance::run_with_args(rest, &root)?),
         ("soak", words) => soak::run_with_args(&root, words),
         ("bench", []) => run_bench(&root),
+        ("bench", ["--ledger"]) => show_figures(&bench::measure_ledger(&root)?),
         ("bench", ["--daemon", program]) => show_figures(&bench::measure_daemon(Path::new(program))?),
         // The bench starts itself again, so that each measurement has a process of its own.
         ("bench-child", [what, path]) => bench::run_child(what, Path::new(path)),

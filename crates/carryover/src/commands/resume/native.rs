@@ -97,6 +97,7 @@ pub(super) fn resume_natively(
         project: args.project.as_deref().map(resolve_path),
         tokens: args.tokens.or(context.config.resume.tokens),
         dry_run: args.dry_run,
+        sub_agents: Vec::new(),
     };
     let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
     if !args.fork && args.project.is_none() && is_own(context, session, target) {
