@@ -97,7 +97,7 @@ fn a_prompt_that_is_piped_into_a_client_has_nobody_before_it() {
         assert!(command.status().unwrap().success());
         let given = || fs_err::read_to_string(env.home().join("given")).unwrap_or_default();
         assert_eq!(given(), "", "{agent}");
-        let launch = Launch::new(client.to_str().unwrap(), env.project()).env(vars.into_iter());
+        let launch = Launch::new(client.to_str().unwrap(), env.project()).env(vars);
         Terminal::start(&launch).unwrap().wait_until_quiet();
         assert!(given().contains("Count the sheep"), "{agent}: {}", given());
     }

@@ -143,8 +143,8 @@ pub(crate) fn ignore_folder_on(
 pub(crate) fn is_ours(left: &IgnoreLine, project: &Path, agent_line: Option<&str>) -> bool {
     let is_link = fs_err::symlink_metadata(&left.file).is_ok_and(|metadata| metadata.is_symlink());
     let mut lines = left.added.trim().lines().rev();
-    let is_line = lines.next().is_some_and(|line| line == folder_line() || Some(line) == agent_line);
-    left.file == project.join(FILE_NAME) && is_line && lines.all(|line| line == COMMENT) && !is_link
+    let has_own_line = lines.next().is_some_and(|line| line == folder_line() || Some(line) == agent_line);
+    left.file == project.join(FILE_NAME) && has_own_line && lines.all(|line| line == COMMENT) && !is_link
 }
 
 /// Takes the line out; whether it was there. One that is gone is not missed.

@@ -85,7 +85,7 @@ pub fn publish_session(
         return Ok(None);
     }
     let protocol = settings.narrow_protocol(users_protocol(context));
-    let text = render_published(context, session, &distilled, protocol, options);
+    let text = render_published(context, session, &distilled, protocol, *options);
     if !is_outdated(context, &context.home, session) {
         files::write_cached(&context.home.join(HANDOFF_FILE), text.as_bytes())?;
         record_publication(context, &context.home, session, &text)?;
@@ -131,7 +131,7 @@ fn render_published(
     session: &ListedSession,
     distilled: &DistilledSession,
     protocol: Protocol,
-    options: &PublishOptions,
+    options: PublishOptions,
 ) -> String {
     let show_command = (options.show_command)(&distilled.brief.session.0, context.env.os);
     let agent_name = session.agent.facts().name;
@@ -151,7 +151,7 @@ fn write_in_project(
     let mut notes = Vec::new();
     if settings.publishes(PublishTarget::Pointers) && context.config.handoff.pointers.unwrap_or(true) {
         // The handoff stands without them.
-        if let Err(error) = place_pointers(context, project, &agents_in_use(context, settings)) {
+        if let Err(error) = place_pointers(context, project, &agents_in_use(context)) {
             notes.push(format!("no pointers could be placed in {}: {error}", project.display()));
         }
     } else {
@@ -168,11 +168,10 @@ fn write_in_project(
     Ok(notes)
 }
 
-/// The agents that have a store here and that the project covers: each gets a pointer where it looks for one.
-fn agents_in_use(context: &Context, settings: &ProjectSettings) -> Vec<&'static str> {
+/// The agents that have a store here: each gets a pointer where it looks for one.
+fn agents_in_use(context: &Context) -> Vec<&'static str> {
     let covered = list::covered_agents(context).into_iter();
-    let in_use = covered.filter(|agent| !agent.stores(&context.env).is_empty()).map(|agent| agent.facts().id);
-    in_use.filter(|agent| settings.covers_agent(agent)).collect()
+    covered.filter(|agent| !agent.stores(&context.env).is_empty()).map(|agent| agent.facts().id).collect()
 }
 
 fn record_publication(context: &Context, place: &Path, session: &ListedSession, text: &str) -> io::Result<()> {
