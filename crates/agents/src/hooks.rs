@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{Env, Facts, PathRule, Version};
 
-pub use caller::{CallerMark, HeadlessMarks, VariableMark};
+pub use caller::{CallerMark, CallerProcess, HeadlessMarks, VariableMark};
 pub use payload::{HookCall, HookError, read_call};
 
 /// An event's meaning, as far as it matters to us.

@@ -47,13 +47,14 @@ pub use facts::{
     SessionPattern, UNKNOWN_RESUME_BUDGET, USUAL_READING_ADVICE, matches_pattern,
 };
 pub use hooks::{
-    CallerMark, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind, HookPlace, HookSet,
-    HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark, read_call,
+    CallerMark, CallerProcess, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind,
+    HookPlace, HookSet, HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark,
+    read_call,
 };
 pub use memory::{Memory, MemoryFile, MemoryPlace};
 pub use plan::{
-    CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
-    TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
+    CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, SubAgentLink,
+    TEMPORARY_FOLDER, TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchModule, LaunchView, ModelService};

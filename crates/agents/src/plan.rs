@@ -42,6 +42,18 @@ pub struct WriteRequest<'a> {
     pub tokens: u64,
     /// Randomness as a parameter: ids are made from it by counting up.
     pub seed: u128,
+    /// Set where it is a sub-agent's conversation that comes back with the session that it belongs to. Only agents whose
+    /// sessions lie in one database together with those of their sub-agents are asked for that.
+    pub sub_agent: Option<SubAgentLink<'a>>,
+}
+
+/// What ties a sub-agent's conversation to the session that started it.
+#[derive(Debug, Clone, Copy)]
+pub struct SubAgentLink<'a> {
+    /// Its own id, by which that session knows it.
+    pub id: &'a SessionId,
+    /// The session above it.
+    pub parent: &'a SessionId,
 }
 
 /// The parts of the target that a writer may look at.

@@ -126,6 +126,7 @@ pub(crate) fn sample_request<'a>(project: &'a Path, entries: &'a [CarriedEntry])
         permission: Permission::Ask,
         tokens: 1234,
         seed: 7,
+        sub_agent: None,
     }
 }
 

@@ -19,9 +19,6 @@ use crate::session_row::abbreviate_home;
 use crate::shell;
 use crate::ui::{DIM, GOOD, Ui};
 
-/// The short one.
-pub(crate) const HANDOFF_FILE: &str = "handoff.md";
-
 /// The budget for a target that is not known.
 const DEFAULT_BUDGET_TOKENS: u64 = 32_000;
 
@@ -258,5 +255,9 @@ impl Delivery {
 
 /// What a file is for, where there are several.
 fn file_purpose(file: &Path) -> &'static str {
-    if file.ends_with(HANDOFF_FILE) { ", the same in short, to read or to keep" } else { ", the prompt to go on from" }
+    if file.ends_with(project_dir::HANDOFF_FILE) {
+        ", the same in short, to read or to keep"
+    } else {
+        ", the prompt to go on from"
+    }
 }

@@ -29,7 +29,7 @@ pub(crate) enum ErrorKind {
     CannotFit,
     Usage,
     Bug,
-    /// A question was left unanswered, which needs no words.
+    /// A question was left unanswered, which needs no words and is no failure.
     Left,
     /// A client that was run for its user has ended with this code, and has told why itself.
     Client(u8),
@@ -90,10 +90,10 @@ impl CommandError {
 
     fn exit_code(&self) -> ExitCode {
         match self.kind {
-            ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            ErrorKind::BrokenPipe | ErrorKind::Left => ExitCode::SUCCESS,
             ErrorKind::Client(code) => ExitCode::from(code),
             ErrorKind::NoAgent => ExitCode::from(1),
-            ErrorKind::NotFound | ErrorKind::Left => ExitCode::from(2),
+            ErrorKind::NotFound => ExitCode::from(2),
             ErrorKind::Io => ExitCode::from(3),
             ErrorKind::CannotFit => ExitCode::from(4),
             ErrorKind::Usage => ExitCode::from(EXIT_USAGE),
@@ -340,28 +340,30 @@ impl From<CapsuleError> for CommandError {
 
 impl From<InstallError> for CommandError {
     fn from(error: InstallError) -> Self {
-        let hint = explain_install_error(&error);
+        let hint = explain_install_error(&error, "run it again");
         Self::new(ErrorKind::Io, error).with_hint(hint)
     }
 }
 
-/// What to do about a file that could not be changed.
-pub(crate) fn explain_install_error(error: &InstallError) -> &'static str {
+/// What to do about a file that could not be changed; `again` is how it is tried once more.
+pub(crate) fn explain_install_error(error: &InstallError, again: &str) -> String {
     match error {
         InstallError::Json { .. } | InstallError::ReadList { .. } | InstallError::NotText(_) => {
-            "nothing was changed in it; mend that place, then run `carryover refresh`"
+            format!("nothing was changed in it; mend that place, then {again}")
         }
-        InstallError::NotOurs(_) => "it was left alone; move it away, then run `carryover refresh`",
-        InstallError::ReadOnly(_) => "it was left alone; make it writable, then run `carryover refresh`",
+        InstallError::NotOurs(_) => format!("it was left alone; move it away, then {again}"),
+        InstallError::ReadOnly(_) => format!("it was left alone; make it writable, then {again}"),
         InstallError::BrokenLink(_) | InstallError::NotAFile(_) => {
-            "it was left alone; put a file in its place, then run `carryover refresh`"
+            format!("it was left alone; put a file in its place, then {again}")
         }
-        InstallError::Changed(_) => "nothing was changed in it; run `carryover refresh` again",
-        InstallError::NoPlace => "its sessions are watched all the same: `carryover watch`",
-        InstallError::Record { .. } => "update carryover, or move that file away and run `carryover install` again",
-        InstallError::ProgramName(_) => "call the program `carryover`, then run `carryover install` again",
-        InstallError::ForeignHome(_) => "run `carryover install` as that user, without sudo",
-        InstallError::Io(_) => "once that is mended, run `carryover refresh`",
+        InstallError::Changed(_) => format!("nothing was changed in it; {again}"),
+        InstallError::NoPlace => "its sessions are watched all the same: `carryover watch`".to_owned(),
+        InstallError::Record { .. } => {
+            "update carryover, or move that file away and run `carryover install` again".to_owned()
+        }
+        InstallError::ProgramName(_) => format!("call the program `carryover`, then {again}"),
+        InstallError::ForeignHome(_) => "run it as that user, without sudo".to_owned(),
+        InstallError::Io(_) => format!("once that is mended, {again}"),
     }
 }
 

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use carryover_agents::{Env, Os};
+use carryover_agents::{CallerProcess, Env, Os};
 use carryover_core::time::Timestamp;
 use carryover_engine::capture::MakeContext;
 use carryover_engine::context::{self, Context};
@@ -151,18 +151,28 @@ pub(crate) fn make_contexts(context: &Context) -> MakeContext {
 /// How many processes above us are looked at.
 const MAX_ANCESTORS: usize = 6;
 
-/// The command lines of the processes above this one, the nearest first; none where the system does not tell.
+/// The processes above this one, the nearest first; none where the system does not tell.
 #[cfg(target_os = "linux")]
-pub(crate) fn ancestor_command_lines() -> Vec<Vec<String>> {
-    let mut lines = Vec::new();
+pub(crate) fn list_ancestors() -> Vec<CallerProcess> {
+    let mut ancestors = Vec::new();
     let mut process = parent_process("self");
-    while let Some(id) = process.filter(|id| id != "0" && lines.len() < MAX_ANCESTORS) {
+    while let Some(id) = process.filter(|id| id != "0" && ancestors.len() < MAX_ANCESTORS) {
         let bytes = fs_err::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
         let words = bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
-        lines.push(words.filter(|word| !word.is_empty()).collect());
+        let words = words.filter(|word| !word.is_empty()).collect();
+        ancestors.push(CallerProcess { words, reads_terminal: reads_terminal(&id) });
         process = parent_process(&id);
     }
-    lines
+    ancestors
+}
+
+/// Whether the input of a process is a terminal, by the name of what it leads to.
+#[cfg(target_os = "linux")]
+fn reads_terminal(id: &str) -> Option<bool> {
+    let input = fs_err::read_link(format!("/proc/{id}/fd/0")).ok()?;
+    let is_terminal =
+        |device: &str| ["/dev/pts/", "/dev/tty", "/dev/console"].iter().any(|name| device.starts_with(name));
+    Some(input.to_str().is_some_and(is_terminal))
 }
 
 /// The parent of a process: the second field behind its name, which may hold anything.
@@ -174,23 +184,23 @@ fn parent_process(id: &str) -> Option<String> {
 
 /// Elsewhere the system's own program is asked; words are taken apart at spaces.
 #[cfg(all(unix, not(target_os = "linux")))]
-pub(crate) fn ancestor_command_lines() -> Vec<Vec<String>> {
-    let mut lines = Vec::new();
+pub(crate) fn list_ancestors() -> Vec<CallerProcess> {
+    let mut ancestors = Vec::new();
     let mut id = std::os::unix::process::parent_id().to_string();
-    while id != "0" && lines.len() < MAX_ANCESTORS {
+    while id != "0" && ancestors.len() < MAX_ANCESTORS {
         let asked = std::process::Command::new("/bin/ps").args(["-o", "ppid=,args=", "-p", &id]).output();
         let Ok(answer) = asked else { break };
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let mut words = text.split_whitespace().map(str::to_owned);
         let Some(parent) = words.next() else { break };
-        lines.push(words.collect());
+        ancestors.push(CallerProcess { words: words.collect(), reads_terminal: None });
         id = parent;
     }
-    lines
+    ancestors
 }
 
 #[cfg(not(unix))]
-pub(crate) fn ancestor_command_lines() -> Vec<Vec<String>> {
+pub(crate) fn list_ancestors() -> Vec<CallerProcess> {
     Vec::new()
 }
 

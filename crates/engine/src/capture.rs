@@ -48,8 +48,6 @@ pub struct CaptureOptions {
     pub make_context: MakeContext,
     /// The command that shows a session whole.
     pub show_command: fn(&str, Os) -> String,
-    /// The agents in use.
-    pub agents: Vec<&'static str>,
     /// Told what was done, for a log.
     pub report: Arc<dyn Fn(CaptureNote) + Send + Sync>,
 }

@@ -243,7 +243,7 @@ fn connect(path: &Path) -> Result<Connection, LedgerError> {
     // What is kept comes in large pieces; what is deleted is overwritten; a log that grew is given back.
     connection.execute_batch(
         "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;
-         PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;
+         PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;
          PRAGMA wal_autocheckpoint = 4000;",
     )?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -80,6 +80,13 @@ fn prepare_bench(root: &Path) -> Result<(Binaries, PathBuf)> {
     Ok((Binaries::from_root(root), folder))
 }
 
+/// The ledger's figures alone.
+pub(crate) fn measure_ledger(root: &Path) -> Result<Vec<Figure>> {
+    let (binaries, folder) = prepare_bench(root)?;
+    let session = corpus::make_big_session(&folder, BIG_SESSION_BYTES)?;
+    ledger::measure_all(&binaries, &folder, &session)
+}
+
 /// The daemon's figures alone, with a program that is built already.
 pub(crate) fn measure_daemon(program: &Path) -> Result<Vec<Figure>> {
     daemon::measure_all(&program.canonicalize()?)

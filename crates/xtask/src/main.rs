@@ -33,8 +33,9 @@ cargo xtask conformance       prove pairs of agents with the real clients: each 
                               with --hooks of what the next agent is told, with --record of recordings
 cargo xtask soak [--short]    a day with every agent, in minutes: sessions grow, are rewritten and deleted, the daemon is
                               killed, and at the end its ledger must equal the stores; [--seed N]
-cargo xtask bench             measure, as ratios against a raw scan; with --handoff, --readers or --recorder these alone,
-                              with --daemon, --capsules or --list (of 5 GB) and a PROGRAM that is built already, those";
+cargo xtask bench             measure, as ratios against a raw scan; with --handoff, --readers, --ledger or --recorder
+                              these alone, with --daemon, --capsules or --list (of 5 GB) and a PROGRAM that is built
+                              already, those";
 
 fn main() -> ExitCode {
     match run_command(std::env::args().skip(1).collect()) {
@@ -69,6 +70,7 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("bench", ["--handoff"]) => show_figures(&bench::measure_handoff_alone(&root)?),
         ("bench", ["--readers"]) => show_figures(&bench::measure_readers_alone(&root)?),
         ("bench", ["--recorder"]) => show_figures(&bench::measure_recorder()?),
+        ("bench", ["--ledger"]) => show_figures(&bench::measure_ledger(&root)?),
         ("bench", ["--daemon", program]) => show_figures(&bench::measure_daemon(Path::new(program))?),
         ("bench", ["--list", program]) => show_figures(&bench::measure_whole_home(&root, Path::new(program))?),
         ("bench", ["--capsules", program]) => show_figures(&bench::measure_capsules(&root, Path::new(program))?),

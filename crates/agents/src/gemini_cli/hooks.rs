@@ -31,7 +31,7 @@ pub(super) static HOOKS: HookSet = HookSet {
     injection: Injection::HookOutput,
     start_reasons: &[("startup", StartReason::New), ("resume", StartReason::Resumed), ("clear", StartReason::Cleared)],
     unnamed_start: StartReason::Unknown,
-    headless: HeadlessMarks::arguments(&["-p", "--prompt"]),
+    headless: HeadlessMarks { takes_piped_prompt: true, ..HeadlessMarks::arguments(&["-p", "--prompt"]) },
     marks: &[],
     user_step: None,
     is_trusted: None,

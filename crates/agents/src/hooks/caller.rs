@@ -16,12 +16,23 @@ pub enum CallerMark {
     TranscriptPart(&'static str),
 }
 
+/// A process above a call of a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallerProcess {
+    /// Its command line.
+    pub words: Vec<String>,
+    /// Whether it reads from a terminal, where the system tells.
+    pub reads_terminal: Option<bool>,
+}
+
 /// By what a run without a person is known.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadlessMarks {
     pub variable: Option<VariableMark>,
     /// Arguments of the agent's program that mean none.
     pub arguments: &'static [&'static str],
+    /// Whether it takes what it is asked from its input, and asks nobody, where that is no terminal.
+    pub takes_piped_prompt: bool,
     /// How it runs where nothing is found that tells.
     pub otherwise: RunMode,
 }
@@ -42,19 +53,22 @@ impl HeadlessMarks {
     pub const EDITOR: Self = Self { otherwise: RunMode::Interactive, ..Self::NONE };
 
     pub const fn arguments(arguments: &'static [&'static str]) -> Self {
-        Self { variable: None, arguments, otherwise: RunMode::Unknown }
+        Self { variable: None, arguments, takes_piped_prompt: false, otherwise: RunMode::Unknown }
     }
 
-    /// Looks at the variables of the call and at the command lines of the processes above it, the nearest first.
+    /// Looks at the variables of the call and at the processes above it, the nearest first.
     pub(super) fn run_mode(
         &self,
         binaries: &[&str],
         vars: &BTreeMap<String, String>,
-        ancestors: &[Vec<String>],
+        ancestors: &[CallerProcess],
     ) -> RunMode {
         let is_mark = |word: &String| self.arguments.iter().any(|mark| is_argument(word, mark));
-        let arguments = ancestors.iter().find_map(|words| arguments_of(binaries, words));
-        let by_arguments = arguments.map(|arguments| !arguments.iter().any(is_mark));
+        let client = ancestors.iter().find_map(|process| Some((process, arguments_of(binaries, &process.words)?)));
+        let by_arguments = client.map(|(process, arguments)| {
+            let is_piped = self.takes_piped_prompt && process.reads_terminal == Some(false);
+            !is_piped && !arguments.iter().any(is_mark)
+        });
         let variable = self.variable.and_then(|mark| Some((mark, vars.get(mark.name)?)));
         let by_variable = variable.map(|(mark, value)| mark.interactive.contains(&value.as_str()));
         // Each may be wrong in one way only: a variable is inherited, and a command line may be overwritten.

@@ -7,7 +7,7 @@ use carryover_core::transcript::SessionId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{CallerMark, HookEvent, HookKind, HookSet, RunMode, StartReason};
+use super::{CallerMark, CallerProcess, HookEvent, HookKind, HookSet, RunMode, StartReason};
 use crate::{Facts, hooked_agents};
 
 /// A call of a hook.
@@ -19,8 +19,8 @@ pub struct HookCall<'a> {
     /// What it sent.
     pub payload: &'a [u8],
     pub vars: &'a BTreeMap<String, String>,
-    /// The command lines of the processes above the call, the nearest first.
-    pub ancestors: &'a [Vec<String>],
+    /// The processes above the call, the nearest first.
+    pub ancestors: &'a [CallerProcess],
     /// Where the call was made.
     pub cwd: &'a Path,
 }

@@ -36,17 +36,24 @@ fn read(agent: &str, event: &str, payload: &Value, started_by: &[&str]) -> HookE
 }
 
 fn read_with_vars(agent: &str, event: &str, payload: &Value, started_by: &[&str], vars: &[(&str, &str)]) -> HookEvent {
+    read_from(agent, event, payload, process(started_by, Some(true)), vars)
+}
+
+fn process(words: &[&str], reads_terminal: Option<bool>) -> CallerProcess {
+    CallerProcess { words: words.iter().map(|word| (*word).to_owned()).collect(), reads_terminal }
+}
+
+fn read_from(agent: &str, event: &str, payload: &Value, client: CallerProcess, vars: &[(&str, &str)]) -> HookEvent {
     let vars: BTreeMap<String, String> =
         vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let agent = hooked_agents().find(|facts| facts.id == agent).unwrap();
-    let words: Vec<String> = started_by.iter().map(|word| (*word).to_owned()).collect();
     let payload = payload.to_string();
     let call = HookCall {
         agent,
         event,
         payload: payload.as_bytes(),
         vars: &vars,
-        ancestors: &[vec!["sh".to_owned(), "-c".to_owned()], words],
+        ancestors: &[process(&["sh", "-c"], Some(false)), client],
         cwd: "/elsewhere".as_ref(),
     };
     read_call(&call).unwrap()
@@ -236,6 +243,18 @@ fn a_variable_that_was_inherited_does_not_hide_an_argument() {
     let vars = [("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")];
     let event = read_with_vars("claude-code", "Stop", &json!({}), &["claude", "", ""], &vars);
     assert_eq!(event.run_mode, RunMode::Headless);
+}
+
+#[test]
+fn a_prompt_that_is_piped_in_has_nobody_before_it() {
+    let run_mode = |agent: &str, words: &[&str], reads_terminal| {
+        read_from(agent, "SessionStart", &json!({}), process(words, reads_terminal), &[]).run_mode
+    };
+    for (agent, words) in [("gemini-cli", ["node", "/usr/bin/gemini"]), ("qwen-code", ["node", "/usr/bin/qwen"])] {
+        assert_eq!(run_mode(agent, &words, Some(false)), RunMode::Headless);
+        assert_eq!(run_mode(agent, &words, Some(true)), RunMode::Interactive);
+        assert_eq!(run_mode(agent, &words, None), RunMode::Interactive, "not every system tells");
+    }
 }
 
 #[test]

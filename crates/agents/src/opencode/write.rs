@@ -61,10 +61,10 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let database = super::database_path(&target.store.root, target.env);
     let model = model::choose_model(target.env, request.project, &database);
     let mut names = IdGenerator::new(request.seed);
-    let session = names.session_id(target.env.now);
+    let session = request.sub_agent.map_or_else(|| names.session_id(target.env.now), |link| link.id.0.clone());
     let written = SessionWriter::new(request, project, &session, model, names).write_entries(target.env.now);
     let version = target.version.unwrap_or(NEWEST_VERSION).to_string();
-    let export = json!({
+    let mut export = json!({
         "info": {
             "id": session, "slug": "carried-over", "projectID": "global", "directory": project,
             "title": written.title, "version": version, "metadata": { "carryover": request.source_agent },
@@ -72,6 +72,9 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
         },
         "messages": written.messages,
     });
+    if let Some(link) = request.sub_agent {
+        export["info"]["parentID"] = json!(link.parent.0);
+    }
     let run = import_command(program, request.project, &database, target, &session, export.to_string().into_bytes());
     Ok(WritePlan {
         resume: FACTS.resume.command(&session, request.project),

@@ -37,7 +37,7 @@ pub(super) static HOOKS: HookSet = HookSet {
         ("compact", StartReason::Compacted),
     ],
     unnamed_start: StartReason::Unknown,
-    headless: HeadlessMarks::arguments(&["-p", "--prompt"]),
+    headless: HeadlessMarks { takes_piped_prompt: true, ..HeadlessMarks::arguments(&["-p", "--prompt"]) },
     marks: &[],
     user_step: None,
     is_trusted: None,

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use carryover_agents::Target;
 use carryover_core::render::{HandoffOptions, Protocol, render_handoff};
 use carryover_engine::context::Context;
+use carryover_engine::handoff::project_dir::HANDOFF_FILE;
 use carryover_engine::handoff::{DistilledSession, Options, distil_session};
 use clap::{Args, ValueEnum};
 
 use crate::args::{Globals, SessionArgs, parse_tokens};
 use crate::choice;
-use crate::delivery::{Delivery, HANDOFF_FILE, Prompt, show_command};
+use crate::delivery::{Delivery, Prompt, show_command};
 use crate::destination::{Destination, destination_parser};
 use crate::error::CommandError;
 use crate::process_env::resolve_path;

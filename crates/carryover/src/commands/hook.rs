@@ -65,8 +65,9 @@ fn answer_hook(agent: &str, event: &str) {
     let payload = read_payload().unwrap_or_default();
     let Ok((context, _)) = process_env::context_or_defaults() else { return };
     let Some(agent) = hooked_agents().find(|facts| facts.id == agent || facts.aliases.contains(&agent)) else { return };
-    // What others can write to is not believed.
-    if permissions::check_private(&context.home).is_err() {
+    // An agent that was open while carryover was removed still calls; nothing of ours comes back by that. And what others
+    // can write to is not believed.
+    if !context.home.is_dir() || permissions::check_private(&context.home).is_err() {
         return;
     }
     if let Some(words) = take_call(&context, agent, event, &payload) {
@@ -77,7 +78,7 @@ fn answer_hook(agent: &str, event: &str) {
 
 /// Passes a call on, and answers what the agent is to be given.
 fn take_call(context: &Context, agent: &'static Facts, event: &str, payload: &[u8]) -> Option<String> {
-    let ancestors = process_env::ancestor_command_lines();
+    let ancestors = process_env::list_ancestors();
     let call = HookCall { agent, event, payload, vars: &context.env.vars, ancestors: &ancestors, cwd: &context.cwd };
     let told = read_call(&call).ok()?;
     if told.is_through_another && install::is_installed(context, told.agent) {

@@ -20,7 +20,7 @@ use crate::error::{CommandError, ErrorKind, NO_AGENT_HINTS};
 use crate::ui::{self, BOLD, Ui};
 use crate::{daemon, process_env, screen};
 
-pub(super) use summary::{fail_if_any, tell_report, tell_service, write_document};
+pub(super) use summary::{Telling, fail_if_any, tell_report, tell_service, write_document};
 
 /// Let agents call carryover, so that the next one starts informed
 ///
@@ -51,9 +51,9 @@ pub(crate) struct SetupArgs {
     /// Aider has no hooks: let it read .carryover/handoff.md at every start
     #[arg(long)]
     aider_read: bool,
-    /// Neither register nor start the daemon
+    /// Neither register nor start the daemon; `refresh` does not either, then
     #[arg(long)]
-    no_service: bool,
+    pub(super) no_service: bool,
     /// Tell what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -84,7 +84,8 @@ pub(crate) fn cmd_install(
         return Err(CommandError::usage("nobody can be asked which agents shall call carryover")
             .with_hint("`--yes` takes those that are here, `--agents A,B` those that are named"));
     };
-    apply_choice(ui, context, &args.setup, agents, earlier.as_ref())
+    let service = !args.setup.no_service;
+    apply_choice(ui, context, &args.setup, Chosen { agents, service, earlier: earlier.as_ref() })
 }
 
 /// The agents that are named, taken without a question, or chosen; `None` where nobody can be asked.
@@ -110,30 +111,42 @@ pub(super) fn choose_agents(
     Ok(args.dry_run.then(checked))
 }
 
+/// What was chosen now and before.
+pub(super) struct Chosen<'a> {
+    pub(super) agents: Vec<&'static Facts>,
+    /// The daemon shall be registered and started.
+    pub(super) service: bool,
+    pub(super) earlier: Option<&'a InstallRecord>,
+}
+
 /// Sets up what was chosen, starts the daemon, and tells all of it.
 pub(super) fn apply_choice(
     ui: &mut Ui,
     context: &Context,
     args: &SetupArgs,
-    agents: Vec<&'static Facts>,
-    earlier: Option<&InstallRecord>,
+    chosen: Chosen<'_>,
 ) -> Result<(), CommandError> {
+    let Chosen { agents, service: uses_service, earlier } = chosen;
     service::check_own_home(context)?;
     let program = program::choose_program(context, &process_env::current_program()?)?;
     let choice = Choice {
         agents,
         uses_read_lists: args.aider_read || earlier.is_some_and(|record| record.uses_read_lists),
         protocol: args.protocol.clone(),
-        uses_service: !args.no_service || earlier.is_some_and(|record| record.uses_service),
+        uses_service: uses_service || earlier.is_some_and(|record| record.uses_service),
     };
     if let Some(protocol) = args.protocol.as_ref().filter(|_| !args.dry_run) {
         config::set(&context.home, "handoff.protocol", protocol)?;
     }
     let reports = setup::set_up(context, &program, &choice, args.dry_run)?;
+    let telling = Telling { dry_run: args.dry_run, again: "refresh" };
     for report in &reports {
-        tell_report(ui, context, report)?;
+        tell_report(ui, context, report, telling)?;
     }
-    let is_started = !args.no_service && !args.dry_run;
+    if uses_service && args.dry_run {
+        summary::tell_planned_service(ui, context)?;
+    }
+    let is_started = uses_service && !args.dry_run;
     if is_started && daemon::stop_another_program(context).is_err() {
         ui.warning("a daemon of another version does not end; `carryover daemon logs` tells what it does")?;
     }
@@ -157,7 +170,7 @@ pub(super) fn apply_choice(
             ui.warning(trouble)?;
         }
     }
-    fail_if_any(&reports)?;
+    fail_if_any(&reports, telling)?;
     if args.dry_run {
         ui.status(format_args!("{BOLD}nothing was written{BOLD:#}"))?;
     } else if reports.iter().any(|report| matches!(report.outcome, Outcome::Written)) {

@@ -7,7 +7,7 @@ use carryover_engine::install::record::InstallRecord;
 use clap::Args;
 
 use crate::args::Globals;
-use crate::commands::install::{self, SetupArgs};
+use crate::commands::install::{self, Chosen, SetupArgs};
 use crate::error::{CommandError, ErrorKind};
 use crate::ui::Ui;
 
@@ -46,7 +46,8 @@ pub(crate) fn cmd_refresh(
     let is_new = |facts: &str| !was_chosen(facts) && !agents.iter().any(|chosen| chosen.id == facts);
     let added = detected.iter().filter(|found| found.presence.is_present() && is_new(found.facts.id));
     let added: Vec<&str> = added.map(|found| found.facts.id).collect();
-    install::apply_choice(ui, context, &args.setup, agents, Some(&record))?;
+    let service = record.uses_service && !args.setup.no_service;
+    install::apply_choice(ui, context, &args.setup, Chosen { agents, service, earlier: Some(&record) })?;
     if !added.is_empty() {
         ui.hint(format_args!("also here, and not chosen: {}", added.join(", ")))?;
     }

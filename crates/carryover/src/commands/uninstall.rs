@@ -10,7 +10,7 @@ use carryover_engine::own;
 use clap::Args;
 
 use crate::args::Globals;
-use crate::commands::install::{fail_if_any, tell_report, tell_service, write_document};
+use crate::commands::install::{Telling, fail_if_any, tell_report, tell_service, write_document};
 use crate::daemon;
 use crate::error::{CommandError, ErrorKind};
 use crate::quantity::format_count;
@@ -61,7 +61,36 @@ pub(crate) fn cmd_uninstall(
             write_document(ui, &[], None, args.dry_run)?;
         }
     }
-    if args.purge && !args.dry_run { purge(ui, context, globals) } else { Ok(()) }
+    match (args.dry_run, args.purge) {
+        (true, is_purge) => tell_planned(ui, context, is_purge),
+        (false, true) => purge(ui, context, globals),
+        (false, false) => Ok(()),
+    }
+}
+
+/// Tells what would be taken back besides the agents' own files.
+fn tell_planned(ui: &mut Ui, context: &Context, is_purge: bool) -> Result<(), CommandError> {
+    if let Some(file) = service::registered_file(context) {
+        let file = abbreviate_home(context, &file);
+        ui.status(format_args!("the daemon would no longer start at login ({file})"))?;
+    }
+    if daemon::client::query_status(context).is_some() {
+        ui.status("the daemon would be ended")?;
+    }
+    for project in standing_pointers::list_projects(context) {
+        let project = abbreviate_home(context, &project);
+        ui.status(format_args!("the pointers in {project} would be taken out"))?;
+    }
+    let n_handoffs = published::Published::load_all(context).len();
+    if n_handoffs > 0 {
+        let handoffs = format_count(n_handoffs, "handoff", "handoffs");
+        ui.status(format_args!("{handoffs} would be taken back"))?;
+    }
+    if is_purge {
+        let home = abbreviate_home(context, &context.home);
+        ui.status(format_args!("{home} would be removed, with the ledger"))?;
+    }
+    Ok(ui.status("nothing was changed")?)
 }
 
 /// Takes everything out, where that is wanted; says whether it was.
@@ -84,8 +113,9 @@ fn take_all_out(
         end_daemon(ui, context)?;
     }
     let reports = setup::take_out(context, args.dry_run)?;
+    let telling = Telling { dry_run: args.dry_run, again: if args.purge { "uninstall --purge" } else { "uninstall" } };
     for report in &reports {
-        tell_report(ui, context, report)?;
+        tell_report(ui, context, report, telling)?;
     }
     if let Some(outcome) = &service {
         tell_service(ui, context, outcome)?;
@@ -96,10 +126,8 @@ fn take_all_out(
     if ui.is_json() {
         write_document(ui, &reports, service.as_ref(), args.dry_run)?;
     }
-    fail_if_any(&reports)?;
-    if args.dry_run {
-        ui.status("nothing was changed")?;
-    } else if !args.purge {
+    fail_if_any(&reports, telling)?;
+    if !args.dry_run && !args.purge {
         let home = abbreviate_home(context, &context.home);
         ui.hint(format_args!("the ledger is still in {home}; `carryover uninstall --purge` removes it"))?;
     }

@@ -128,7 +128,6 @@ async fn run_locked(context: &Context, log: Arc<Log>) -> Result<(), CommandError
     let capture = Capture::start(CaptureOptions {
         make_context: Arc::clone(&make_context),
         show_command: crate::delivery::show_command,
-        agents: agents_in_use(context),
         report: report_to(&log),
     })?;
     let shared = Arc::new(Shared {
@@ -194,12 +193,6 @@ fn report_to(log: &Arc<Log>) -> Arc<dyn Fn(CaptureNote) + Send + Sync> {
         CaptureNote::Kept { sessions } => log.write_line(&format!("the ledger is up to date: {sessions} sessions")),
         CaptureNote::Trouble { about, message } => log.write_line(&format!("trouble with {about}: {message}")),
     })
-}
-
-/// The agents whose client or store is here: each gets its pointers.
-fn agents_in_use(context: &Context) -> Vec<&'static str> {
-    let is_here = |agent: &&dyn carryover_agents::Agent| !agent.stores(&context.env).is_empty();
-    list::covered_agents(context).into_iter().filter(|agent| is_here(agent)).map(|agent| agent.facts().id).collect()
 }
 
 #[cfg(unix)]

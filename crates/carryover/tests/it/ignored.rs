@@ -14,11 +14,12 @@ fn repository(list: &str) -> TestEnv {
     env
 }
 
-fn git(env: &TestEnv, args: &[&str]) {
+fn git(env: &TestEnv, args: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=Dev", "-c", "user.email=dev@localhost"]).args(args);
     let output = command.current_dir(env.project()).env("HOME", env.home()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn list(env: &TestEnv) -> String {
@@ -34,9 +35,9 @@ fn every_command_that_writes_there_adds_the_line_once_and_undo_takes_it_out() {
         &["resume", CLAUDE, "--target", "aider", "--context-only"],
     ] {
         for (before, after) in [
-            ("target\n", "target\n.carryover/\n"),
-            ("target", "target\n.carryover/\n"),
-            ("*.o\r\ntarget", "*.o\r\ntarget\r\n.carryover/\r\n"),
+            ("target\n", "target\n# Carryover (auto-added)\n.carryover/\n"),
+            ("target", "target\n# Carryover (auto-added)\n.carryover/\n"),
+            ("*.o\r\ntarget", "*.o\r\ntarget\r\n# Carryover (auto-added)\r\n.carryover/\r\n"),
         ] {
             let env = repository(before);
             let said = env.run(command).success();
@@ -55,19 +56,19 @@ fn every_command_that_writes_there_adds_the_line_once_and_undo_takes_it_out() {
 fn the_line_is_told_in_json_and_before_it_is_written() {
     let env = repository("target\n");
     let told = env.json("handoff", &["resume", CLAUDE, "--target", "codex", "--prompt", "--dry-run"]);
-    assert!(told["warnings"].to_string().contains(".gitignore gets the line"), "{told}");
+    assert!(told["warnings"].to_string().contains(".gitignore would get the line"), "{told}");
     assert_eq!(list(&env), "target\n");
     assert!(!env.project().join(".carryover").exists());
     let told = env.json("handoff", &["handoff", CLAUDE, "--no-copy"]);
     assert!(told["warnings"].to_string().contains("carryover undo "), "{told}");
-    assert_eq!(list(&env), "target\n.carryover/\n");
+    assert_eq!(list(&env), "target\n# Carryover (auto-added)\n.carryover/\n");
 }
 
 #[test]
 fn what_the_user_wrote_since_stays() {
     let env = repository("target");
     env.run(&["handoff", CLAUDE, "--no-copy"]).success();
-    env.write("calc/.gitignore", "dist\ntarget\n.carryover/\nnotes\n");
+    env.write("calc/.gitignore", "dist\ntarget\n# Carryover (auto-added)\n.carryover/\nnotes\n");
     env.run(&["undo"]).success();
     assert_eq!(list(&env), "dist\ntarget\nnotes\n");
 }
@@ -117,7 +118,7 @@ fn a_session_that_is_kept_with_the_work_is_kept_from_git() {
     for (before, after) in [("target\n", "target\n.aider*\n"), ("target", "target\n.aider*\n")] {
         let env = repository(before);
         let dry = env.run(&[AIDER, &["--dry-run"]].concat()).success();
-        assert!(dry.stderr.contains(".gitignore gets the line `.aider*`"), "{dry}");
+        assert!(dry.stderr.contains(".gitignore would get the line `.aider*`"), "{dry}");
         assert_eq!(list(&env), before);
         let said = env.run(AIDER).success();
         assert!(said.stderr.contains(".gitignore gets the line `.aider*`"), "{said}");
@@ -156,4 +157,32 @@ fn a_session_that_git_sees_all_the_same_is_told() {
     let env = repository(".aider*\n");
     let said = env.run(AIDER).success();
     assert!(!said.stderr.contains("git"), "{said}");
+}
+
+/// The line of a handoff that tells what is not committed.
+fn uncommitted(env: &TestEnv) -> String {
+    env.run(&["handoff", CLAUDE, "--no-copy"]).success();
+    let handoff = fs_err::read_to_string(env.project().join(".carryover/handoff.md")).unwrap();
+    handoff.lines().find(|line| line.contains("uncommitted")).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn our_own_lines_and_blocks_are_not_counted_as_uncommitted_work() {
+    for has_instructions in [false, true] {
+        let env = repository("target\n");
+        if has_instructions {
+            env.write("calc/AGENTS.md", "# Rules\n");
+        }
+        git(&env, &["add", "."]);
+        git(&env, &["commit", "-qm", "begin"]);
+        env.run(&["resume", CLAUDE, "--target", "codex", "--context-only"]).success();
+        let listed = git(&env, &["status", "--short"]);
+        assert_eq!(listed.lines().count(), 2, "the block and the line: {listed}");
+        assert!(uncommitted(&env).ends_with("nothing uncommitted"), "{}", uncommitted(&env));
+        env.write("calc/notes.txt", "mine\n");
+        assert!(uncommitted(&env).ends_with("uncommitted paths: 1"), "{}", uncommitted(&env));
+        let instructions = fs_err::read_to_string(env.project().join("AGENTS.md")).unwrap();
+        env.write("calc/AGENTS.md", &format!("{instructions}Be kind.\n"));
+        assert!(uncommitted(&env).contains("uncommitted paths: 2"), "{}", uncommitted(&env));
+    }
 }

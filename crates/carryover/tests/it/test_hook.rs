@@ -54,6 +54,56 @@ fn an_agent_that_starts_anew_is_given_the_handoff_of_its_project_and_of_no_other
 }
 
 #[test]
+fn an_agent_that_was_open_while_carryover_was_removed_brings_nothing_back() {
+    let env = published();
+    let _ = env.run(&["uninstall", "--purge", "--yes"]).success();
+    assert!(!env.home().join(".carryover").exists());
+    for event in ["SessionStart", "Stop", "SessionEnd"] {
+        let said = call(&env, "claude-code", event, &start_payload(&env.project(), "startup")).success();
+        assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", ""));
+    }
+    assert!(!env.home().join(".carryover").exists());
+}
+
+/// A program that stands in for a client: it calls the hook of its start, and keeps what it is given.
+#[cfg(target_os = "linux")]
+fn write_client(env: &TestEnv, name: &str, agent: &str) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let payload = start_payload(&env.project(), "startup");
+    let program = env!("CARGO_BIN_EXE_carryover");
+    env.write(
+        name,
+        &format!("#!/bin/sh\necho '{payload}' | \"{program}\" hook {agent} SessionStart > \"$HOME/given\"\n"),
+    );
+    let path = env.home().join(name);
+    fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_prompt_that_is_piped_into_a_client_has_nobody_before_it() {
+    use carryover_testkit::client::{Launch, Terminal};
+    let env = published();
+    for (name, agent) in [("gemini", "gemini-cli"), ("qwen", "qwen-code")] {
+        let client = write_client(&env, name, agent);
+        let model = env.command(&[]);
+        let vars: Vec<(String, String)> = model
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value?.to_str()?.to_owned())))
+            .collect();
+        let mut command = std::process::Command::new(&client);
+        command.current_dir(env.project()).env_clear().envs(vars.clone()).stdin(Stdio::piped());
+        assert!(command.status().unwrap().success());
+        let given = || fs_err::read_to_string(env.home().join("given")).unwrap_or_default();
+        assert_eq!(given(), "", "{agent}");
+        let launch = Launch::new(client.to_str().unwrap(), env.project()).env(vars);
+        Terminal::start(&launch).unwrap().wait_until_quiet();
+        assert!(given().contains("Count the sheep"), "{agent}: {}", given());
+    }
+}
+
+#[test]
 fn nobody_is_given_anything_without_a_person_or_in_a_sub_agent() {
     let env = published();
     let headless = env.var("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");

@@ -301,6 +301,79 @@ esac
 }
 
 #[test]
+fn who_wanted_no_service_gets_none_by_a_refresh() {
+    let env = env_with_client("2.1.325");
+    env.set_daemon_port(0);
+    env.write("run/bus", "");
+    write_program(&env, "bin/systemctl", "#!/bin/sh\necho \"$2\" >>\"$HOME/asked\"\n");
+    let runtime = env.home().join("run").display().to_string();
+    let env = env.var("XDG_RUNTIME_DIR", &runtime);
+    let _ = install(&env).success();
+    let _ = env.run(&["refresh", "--yes"]).success();
+    assert!(!env.home().join("asked").exists(), "nobody asked the manager for anything");
+    assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "no daemon runs\n");
+}
+
+#[test]
+fn a_dry_run_tells_what_would_be_done() {
+    let env = env_with_client("2.1.325");
+    insta::assert_snapshot!(env.run(&["install", "--agents", "claude-code,codex,aider", "--dry-run"]), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code 2.1.325 (would be written)
+        file   ~/.claude/settings.json
+        hooks  SessionStart, UserPromptSubmit, Stop, StopFailure, PreCompact, SessionEnd
+    ✗ Codex CLI was chosen but is not on this machine
+        would be skipped; run `carryover refresh` after installing it
+    – Aider has no hooks: its sessions would be watched
+    – nobody starts services for a user here, so the daemon would be started now only
+    nothing was written
+    ");
+    assert!(!env.home().join(SETTINGS).exists() && !env.home().join(".carryover/install.json").exists());
+    let _ = install(&env).success();
+    let before = env.files();
+    insta::assert_snapshot!(env.run(&["refresh", "--dry-run"]), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code 2.1.325 (would stay as it is)
+        file   ~/.claude/settings.json
+        hooks  SessionStart, UserPromptSubmit, Stop, StopFailure, PreCompact, SessionEnd
+    nothing was written
+    ");
+    insta::assert_snapshot!(env.run(&["uninstall", "--purge", "--dry-run"]), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code: would be taken out of ~/.claude/settings.json, byte for byte
+    ~/.carryover would be removed, with the ledger
+    nothing was changed
+    ");
+    assert_eq!(env.files(), before);
+}
+
+#[test]
+fn after_a_removal_that_failed_the_next_command_is_the_same_again() {
+    let env = env_with_client("2.1.325");
+    let _ = install(&env).success();
+    let installed = read(&env, SETTINGS);
+    env.write(SETTINGS, &installed.replacen('{', "{ \"model\" ", 1));
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"
+    exit code 3
+    --- stderr
+    ✗ Claude Code: [HOME]/.claude/settings.json was left alone: line 2, column 3: this is not JSON: expected colon after the string or word in object property
+        nothing was changed in it; mend that place, then run `carryover uninstall`
+    error: 1 file was left as it is
+    hint: once that is mended, run `carryover uninstall`
+    ");
+    env.write(SETTINGS, &installed);
+    insta::assert_snapshot!(env.run(&["uninstall", "--yes"]), @"
+    exit code 0
+    --- stderr
+    ✓ Claude Code: taken out of ~/.claude/settings.json, byte for byte
+    hint: the ledger is still in ~/.carryover; `carryover uninstall --purge` removes it
+    ");
+}
+
+#[test]
 fn a_daemon_from_before_an_upgrade_gives_way_to_the_new_one() {
     let env = env_with_client("2.1.325");
     env.set_daemon_port(0);

@@ -129,3 +129,25 @@ fn leaving_writes_nothing_and_shows_the_cursor_again() {
     let now: Vec<_> = env.files().into_iter().filter(|(path, _)| !path.starts_with(env.home().join("bin"))).collect();
     assert_eq!(now, before);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_leaves_a_question_has_not_failed() {
+    let env = TestEnv::with_sessions();
+    env.set_daemon_port(0);
+    let session = env!("CARGO_MANIFEST_DIR").to_owned() + "/demo/claude-code.jsonl";
+    let twin = "d3a03cdd-0000-4000-8000-000000000000";
+    let text = fs_err::read_to_string(session).unwrap().replace("d3a03cdd-c689-41e6-9587-86a6223f5251", twin);
+    env.write(&format!(".claude/projects/-elsewhere/{twin}.jsonl"), &text);
+    for (command, shown, answer) in
+        [("install", "Which agents shall call carryover?", "q"), ("show d3a03cdd", "which one?", "\r")]
+    {
+        let script = format!("\"$0\" {command}; echo \"ended with $?\"; read wait");
+        let launch = Launch::new("/bin/sh", env.project());
+        let args = ["-c".to_owned(), script, env!("CARGO_BIN_EXE_carryover").to_owned()];
+        let mut terminal = start_in_terminal(&env, launch.args(args));
+        assert!(terminal.is_shown_within(shown, std::time::Duration::from_secs(10)), "{}", terminal.text_since_keys());
+        terminal.press(answer).unwrap();
+        terminal.wait_for("ended with 0").unwrap();
+    }
+}

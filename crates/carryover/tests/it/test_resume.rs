@@ -87,7 +87,7 @@ fn a_dry_run_prints_the_plan() {
       translated  6 tool calls
       lost        3 pieces of thinking: shown on the screen, not sent to the model
       tokens      ▏░░░░░░░░░ about #.#k of ###k (0.8 %)
-      create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
+      would create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
     warning: Codex CLI is not installed: the session waits for it
     nothing was written; it would go on with
     ");
@@ -196,7 +196,9 @@ fn plan_and_deed_are_told_alike() {
         };
         let plan = told(&["--dry-run"]);
         assert!(plan.len() > 4, "{plan:?}");
-        let plan: Vec<String> = plan.iter().map(|line| line.replacen("  create ", "  created ", 1)).collect();
+        let deed =
+            |line: &String| line.replacen("would create ", "created ", 1).replacen("would replace ", "replaces ", 1);
+        let plan: Vec<String> = plan.iter().map(deed).collect();
         assert_eq!(plan, told(&[]));
     }
 }

@@ -157,7 +157,7 @@ fn where_it_stands_is_told() {
       carried     2 messages
       lost        1 unreadable record: damaged in the session's own store; a warning tells where
       tokens      ▏░░░░░░░░░ about 12 of ###k (under 0.1 %)
-      create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T00-00-01-01a1dc80-f3e8-7000-8000-0000000f4241.jsonl (#.# KB)
+      would create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T00-00-01-01a1dc80-f3e8-7000-8000-0000000f4241.jsonl (#.# KB)
     warning: 1 record could not be read: at byte 407 of [HOME]/.claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl (not a JSON object)
     warning: Codex CLI is not installed: the session waits for it
     nothing was written; it would go on with

@@ -68,7 +68,7 @@ impl Publisher {
             PublisherJob::Session(session) => {
                 let now = Instant::now();
                 match self.pauses.get(&key).filter(|until| **until > now) {
-                    Some(until) => self.desk.publishing.add(key, PublisherJob::Session(session), *until),
+                    Some(until) => self.desk.publishing.put_back(key, PublisherJob::Session(session), *until),
                     None => drop(self.publish(&session)),
                 }
             }
@@ -94,8 +94,7 @@ impl Publisher {
         let key = session_key(session);
         let has_failed = self.failed.remove(&key);
         let context = (self.desk.options.make_context)();
-        let agents = self.desk.options.agents.clone();
-        let options = PublishOptions { show_command: self.desk.options.show_command, agents: &agents };
+        let options = PublishOptions { show_command: self.desk.options.show_command };
         let result = publish_session(&context, session, &options);
         let is_published = matches!(result, Ok(Some(_)));
         match result {
@@ -114,7 +113,7 @@ impl Publisher {
             // Its client may have been in the middle of something: the second time tells.
             Err(_) if !has_failed => {
                 let again = PublisherJob::Session(Box::new(session.clone()));
-                self.desk.publishing.add(key.clone(), again, Instant::now() + LEAST_PAUSE);
+                self.desk.publishing.put_back(key.clone(), again, Instant::now() + LEAST_PAUSE);
                 self.failed.insert(key.clone());
             }
             Err(error) => self.desk.report_trouble(session.agent.facts().id, &error_words(&error)),

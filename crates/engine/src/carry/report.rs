@@ -42,6 +42,7 @@ pub(super) fn for_plan(
         warnings,
         steps: plan.ops.iter().map(describe_op).collect(),
         superseded: None,
+        n_sub_agents: 0,
         earlier: None,
         left_out: fitted.left_out.as_ref().map_or(0, |left_out| left_out.count),
     }

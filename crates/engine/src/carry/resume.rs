@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Env, Liveness, Loss, ResumeCommand, Store, TargetView, WriteOp, WritePlan, WriteRequest,
+    AGENTS, Agent, AgentError, Env, Liveness, Loss, ResumeCommand, Store, SubAgentLink, TargetView, WriteOp, WritePlan,
+    WriteRequest,
 };
 use carryover_core::redact::redact_title;
 use carryover_core::transcript::{Body, Permission, SessionId};
@@ -40,6 +41,8 @@ pub struct Options {
     pub tokens: Option<u64>,
     /// Plan only.
     pub dry_run: bool,
+    /// Conversations of its sub-agents that come along, each under its own id.
+    pub sub_agents: Vec<ListedSession>,
 }
 
 /// The result of a resume, or of a dry run.
@@ -70,6 +73,8 @@ pub struct Report {
     pub steps: Vec<String>,
     /// An earlier copy that nobody had used and that this one replaced.
     pub superseded: Option<String>,
+    /// The conversations of sub-agents that came along.
+    pub n_sub_agents: usize,
     /// A copy that was made before, superseded or not.
     pub earlier: Option<EarlierCopy>,
     /// Messages, or steps where a single turn was cut, that gave way to an outline because all of them did not fit.
@@ -131,10 +136,20 @@ pub(crate) fn resume_among(
     if client.is_none() {
         warnings.push(format!("{} is not installed: the session waits for it", facts.name));
     }
-    let plan =
-        writer.plan(&write_request(context, session, &place, &fitted), &place.target_view(context, client.as_ref()))?;
-    warnings.extend(check_ignored(context, options.target, &place, &plan).note);
+    let view = place.target_view(context, client.as_ref());
+    let mut plan = writer.plan(&write_request(context, session, &place, &fitted), &view)?;
+    let mut n_sub_agents = 0;
+    for (index, child) in options.sub_agents.iter().enumerate() {
+        let above = Above { session: &session.found.id, written: &plan.session };
+        // One that cannot be written is no reason to lose the session.
+        if let Ok(ops) = plan_sub_agent(agents, context, options, &place, (index, child), above, &view) {
+            plan.ops.extend(ops);
+            n_sub_agents += 1;
+        }
+    }
+    warnings.extend(check_ignored(context, options, &place, &plan).note);
     let mut report = report::for_plan(session, options.target, &plan, &fitted, place.window, warnings);
+    report.n_sub_agents = n_sub_agents;
     report.earlier = EarlierCopy::find(context, &Copies::load(context), session, options.target);
     if options.dry_run {
         let journal = begin_journal(context, session, options, &place, &plan);
@@ -143,6 +158,37 @@ pub(crate) fn resume_among(
         write_session(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
     Ok(report)
+}
+
+/// The session that started a sub-agent, as it was and as it is written now.
+#[derive(Clone, Copy)]
+struct Above<'a> {
+    session: &'a SessionId,
+    written: &'a SessionId,
+}
+
+/// The steps that bring a sub-agent's conversation along.
+fn plan_sub_agent(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    options: &Options,
+    place: &ResumeTarget,
+    (index, child): (usize, &ListedSession),
+    above: Above<'_>,
+    view: &TargetView<'_>,
+) -> Result<Vec<WriteOp>, ResumeError> {
+    let facts = options.target.facts();
+    let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
+    let fitted = fit::fit_session(assemble_session(agents, context, child)?, place.budget, options.target)?;
+    // A sub-agent may have had some of its own: they are below it still.
+    let parent = fitted.header.parent.as_ref().filter(|parent| *parent != above.session).unwrap_or(above.written);
+    let request = WriteRequest {
+        // Ids that are made for it are others than the session's.
+        seed: context.seed.wrapping_add((index as u128 + 1) << 64),
+        sub_agent: Some(SubAgentLink { id: &child.found.id, parent }),
+        ..write_request(context, child, place, &fitted)
+    };
+    Ok(writer.plan(&request, view)?.ops)
 }
 
 /// Where to go on, and with how much.
@@ -241,6 +287,7 @@ fn write_request<'a>(
         permission: header.permission,
         tokens: fitted.tokens,
         seed: context.seed,
+        sub_agent: None,
     }
 }
 
@@ -275,7 +322,7 @@ fn write_session(
     inherit_folders(&mut journal, plan, &earlier);
     let lineage = fitted.build_lineage(plan);
     let verify = || readback::verify_written(options.target, plan, &fitted.carried);
-    let missing = check_ignored(context, options.target, place, plan).missing;
+    let missing = check_ignored(context, options, place, plan).missing;
     journal.ignored = missing.as_ref().map(MissingIgnoreRule::to_journal);
     report.warnings.extend(apply_plan(disk, context, plan, &mut journal, missing.as_ref(), lineage, &verify)?);
     report.undo_id = Some(journal.id);
@@ -289,9 +336,9 @@ fn write_session(
 }
 
 /// Checks whether git is kept from a session that is kept with the work.
-fn check_ignored(context: &Context, target: &dyn Agent, place: &ResumeTarget, plan: &WritePlan) -> IgnoreCheck {
-    let line = target.ignore_line();
-    line.map_or_else(IgnoreCheck::default, |line| IgnoreCheck::for_file(context, &place.project, &plan.file, line))
+fn check_ignored(context: &Context, options: &Options, place: &ResumeTarget, plan: &WritePlan) -> IgnoreCheck {
+    let Some(line) = options.target.ignore_line() else { return IgnoreCheck::default() };
+    IgnoreCheck::for_file(context, &place.project, &plan.file, line, options.dry_run)
 }
 
 fn begin_journal(

@@ -120,7 +120,7 @@ impl Plan {
         let block = NewBlock::plan(context, leaving, &mut warnings)?;
         // The list names our folder before anything is in it.
         let missing = gitignore::find_missing_rule(context, leaving.project);
-        warnings.extend(missing.is_some().then(|| gitignore::LINE_ADDED_NOTE.to_owned()));
+        warnings.extend(missing.is_some().then(|| gitignore::note_line(leaving.dry_run)));
         Ok(Self { block, missing, warnings })
     }
 

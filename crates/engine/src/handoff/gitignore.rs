@@ -22,8 +22,8 @@ use crate::write::undo;
 
 /// Git's own list.
 const FILE_NAME: &str = ".gitignore";
-/// The note to the user.
-pub(crate) const LINE_ADDED_NOTE: &str = ".gitignore gets the line `.carryover/`";
+/// Stands above the folder's line, so that whoever finds it knows where it comes from.
+const COMMENT: &str = "# Carryover (auto-added)";
 /// A longer one is not what its name says.
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -36,13 +36,23 @@ pub(crate) struct MissingIgnoreRule {
 
 /// The project's list, where it is there, git reads it, and nothing keeps git from the folder yet.
 pub(crate) fn find_missing_rule(context: &Context, project: &Path) -> Option<MissingIgnoreRule> {
-    let missing = MissingIgnoreRule::for_line(project, &folder_line())?;
+    let missing = MissingIgnoreRule::for_line(project, Some(COMMENT), &folder_line())?;
     let is_seen = workspace::ignores_folder(context, project, FOLDER).is_some_and(|ignores| !ignores);
     is_seen.then_some(missing)
 }
 
 fn folder_line() -> String {
     format!("{FOLDER}/")
+}
+
+/// The note to the user about the folder's line.
+pub(crate) fn note_line(dry_run: bool) -> String {
+    note_added(&folder_line(), dry_run)
+}
+
+fn note_added(line: &str, dry_run: bool) -> String {
+    let gets = if dry_run { "would get" } else { "gets" };
+    format!("{FILE_NAME} {gets} the line `{line}`")
 }
 
 /// The rule that keeps git from a session in a project.
@@ -55,14 +65,14 @@ pub(crate) struct IgnoreCheck {
 
 impl IgnoreCheck {
     /// For a file of the project's own folder, by the line that its agent would add.
-    pub(crate) fn for_file(context: &Context, project: &Path, file: &Path, line: &str) -> Self {
+    pub(crate) fn for_file(context: &Context, project: &Path, file: &Path, line: &str, dry_run: bool) -> Self {
         let name = file.strip_prefix(project).ok().and_then(Path::to_str);
         let Some(name) = name.filter(|name| workspace::ignores_file(context, project, name) == Some(false)) else {
             return Self::default();
         };
-        let missing = MissingIgnoreRule::for_line(project, line);
+        let missing = MissingIgnoreRule::for_line(project, None, line);
         let told = match &missing {
-            Some(_) => format!("{FILE_NAME} gets the line `{line}`"),
+            Some(_) => note_added(line, dry_run),
             None => format!("git sees {name}, which holds the session: put the line `{line}` into {FILE_NAME}"),
         };
         Self { missing, note: Some(told) }
@@ -71,12 +81,12 @@ impl IgnoreCheck {
 
 impl MissingIgnoreRule {
     /// The project's list and what it would get, where it is there and does not speak of that.
-    fn for_line(project: &Path, line: &str) -> Option<Self> {
+    fn for_line(project: &Path, comment: Option<&str>, line: &str) -> Option<Self> {
         let file = project.join(FILE_NAME);
         // Git does not follow a link here, and neither do we.
         fs_err::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
         let before = files::read_bounded(&file, MAX_BYTES).ok()??;
-        let added = text_to_add(&before, line)?;
+        let added = text_to_add(&before, comment, line)?;
         Some(Self { file, before, added })
     }
 
@@ -95,11 +105,11 @@ impl MissingIgnoreRule {
 pub fn ignore_folder(context: &Context, project: &Path, agent: &str, session: &str, dry_run: bool) -> Option<String> {
     let missing = find_missing_rule(context, project)?;
     if dry_run {
-        return Some(LINE_ADDED_NOTE.to_owned());
+        return Some(note_line(true));
     }
     let source = SessionRef { agent: agent.to_owned(), session: SessionId(session.to_owned()) };
     Some(match ignore_folder_on(&mut RealDisk, context, project, source, &missing) {
-        Ok(id) => format!("{LINE_ADDED_NOTE}; `carryover undo {id}` takes it out"),
+        Ok(id) => format!("{}; `carryover undo {id}` takes it out", note_line(false)),
         Err(error) => format!("{FILE_NAME} could not get the line `{FOLDER}/`: {error}"),
     })
 }
@@ -132,8 +142,9 @@ pub(crate) fn ignore_folder_on(
 /// Whether a note is about our line in the list of a project, or the agent's, and no link to another.
 pub(crate) fn is_ours(left: &IgnoreLine, project: &Path, agent_line: Option<&str>) -> bool {
     let is_link = fs_err::symlink_metadata(&left.file).is_ok_and(|metadata| metadata.is_symlink());
-    let line = left.added.trim();
-    left.file == project.join(FILE_NAME) && (line == folder_line() || Some(line) == agent_line) && !is_link
+    let mut lines = left.added.trim().lines().rev();
+    let has_own_line = lines.next().is_some_and(|line| line == folder_line() || Some(line) == agent_line);
+    left.file == project.join(FILE_NAME) && has_own_line && lines.all(|line| line == COMMENT) && !is_link
 }
 
 /// Takes the line out; whether it was there. One that is gone is not missed.
@@ -144,16 +155,22 @@ pub(crate) fn remove_line(disk: &mut dyn Disk, left: &IgnoreLine, project: &Path
     Ok(true)
 }
 
+/// The text of a list without what we added; none where it is not there.
+pub(crate) fn without_line(text: &str, left: &IgnoreLine) -> Option<String> {
+    String::from_utf8(without_added(text.as_bytes(), &left.added)?).ok()
+}
+
 /// The text to add at the end of a list; none where it speaks of the same already, to ignore it or not.
-fn text_to_add(before: &[u8], added: &str) -> Option<String> {
-    let names = |line: &[u8]| mentions_pattern(&String::from_utf8_lossy(line), added);
+fn text_to_add(before: &[u8], comment: Option<&str>, line: &str) -> Option<String> {
+    let names = |known: &[u8]| mentions_pattern(&String::from_utf8_lossy(known), line);
     if before.contains(&0) || before.split(|byte| *byte == b'\n').any(names) {
         return None;
     }
     let last = before.iter().rposition(|byte| *byte == b'\n');
     let end = if last.is_some_and(|at| before[..at].ends_with(b"\r")) { "\r\n" } else { "\n" };
     let gap = if before.is_empty() || before.ends_with(b"\n") { "" } else { end };
-    Some(format!("{gap}{added}{end}"))
+    let comment = comment.map_or_else(String::new, |comment| format!("{comment}{end}"));
+    Some(format!("{gap}{comment}{line}{end}"))
 }
 
 fn mentions_pattern(line: &str, added: &str) -> bool {
@@ -166,14 +183,18 @@ fn mentions_pattern(line: &str, added: &str) -> bool {
 
 /// A list without what was added to it; none where it is not there.
 fn without_added(now: &[u8], added: &str) -> Option<Vec<u8>> {
-    let is_whole = |rest: &&[u8]| rest.is_empty() || rest.ends_with(b"\n") || !added.starts_with('.');
+    let is_whole = |rest: &&[u8]| rest.is_empty() || rest.ends_with(b"\n") || added.starts_with(['\r', '\n']);
     if let Some(rest) = now.strip_suffix(added.as_bytes()).filter(is_whole) {
         return Some(rest.to_vec());
     }
-    // Somebody has written behind it: the line goes, and every other byte stays.
+    // Somebody has written behind it: the line goes with the comment above it, and every other byte stays.
     let mut lines: Vec<&[u8]> = now.split_inclusive(|byte| *byte == b'\n').collect();
-    let ours = lines.iter().rposition(|line| line.trim_ascii_end() == added.trim().as_bytes())?;
-    lines.remove(ours);
+    let mut added_lines = added.trim().lines().rev();
+    let line = added_lines.next()?;
+    let is_text = |found: &[u8], text: &str| found.trim_ascii_end() == text.as_bytes();
+    let ours = lines.iter().rposition(|found| is_text(found, line))?;
+    let has_comment = added_lines.next().is_some_and(|comment| ours > 0 && is_text(lines[ours - 1], comment));
+    lines.drain(if has_comment { ours - 1..=ours } else { ours..=ours });
     Some(lines.concat())
 }
 
@@ -186,14 +207,18 @@ mod tests {
     #[test]
     fn the_line_goes_to_the_end_as_the_file_ends_its_lines() {
         for (before, added) in [
-            ("", ".carryover/\n"),
-            ("target\n", ".carryover/\n"),
-            ("target", "\n.carryover/\n"),
-            ("a\r\ntarget\r\n", ".carryover/\r\n"),
-            ("a\r\ntarget", "\r\n.carryover/\r\n"),
-            ("# .carryover/ is what?\n.carryover2\nx/.carryover\n", ".carryover/\n"),
+            ("", "# Carryover (auto-added)\n.carryover/\n"),
+            ("target\n", "# Carryover (auto-added)\n.carryover/\n"),
+            ("target", "\n# Carryover (auto-added)\n.carryover/\n"),
+            ("a\r\ntarget\r\n", "# Carryover (auto-added)\r\n.carryover/\r\n"),
+            ("a\r\ntarget", "\r\n# Carryover (auto-added)\r\n.carryover/\r\n"),
+            ("# .carryover/ is what?\n.carryover2\nx/.carryover\n", "# Carryover (auto-added)\n.carryover/\n"),
         ] {
-            assert_eq!(text_to_add(before.as_bytes(), FOLDER_LINE).as_deref(), Some(added), "{before:?}");
+            assert_eq!(
+                text_to_add(before.as_bytes(), Some(COMMENT), FOLDER_LINE).as_deref(),
+                Some(added),
+                "{before:?}"
+            );
         }
     }
 
@@ -208,16 +233,20 @@ mod tests {
             "!.carryover/",
             "\u{feff}.carryover/",
         ] {
-            assert_eq!(text_to_add(format!("{line}\r\ntarget\r\n").as_bytes(), FOLDER_LINE), None, "{line}");
-            assert_eq!(text_to_add(line.as_bytes(), FOLDER_LINE), None, "{line}");
+            assert_eq!(
+                text_to_add(format!("{line}\r\ntarget\r\n").as_bytes(), Some(COMMENT), FOLDER_LINE),
+                None,
+                "{line}"
+            );
+            assert_eq!(text_to_add(line.as_bytes(), Some(COMMENT), FOLDER_LINE), None, "{line}");
         }
-        assert_eq!(text_to_add(b"\xff\xfet\0a\0", FOLDER_LINE), None, "git reads no such text");
+        assert_eq!(text_to_add(b"\xff\xfet\0a\0", None, FOLDER_LINE), None, "git reads no such text");
     }
 
     #[test]
     fn what_was_added_is_taken_out_to_the_byte() {
         for before in ["", "target\n", "target", "a\r\ntarget\r\n", "a\r\ntarget", "\u{feff}a\n\n\n", "x/.carryover"] {
-            let added = text_to_add(before.as_bytes(), FOLDER_LINE).unwrap();
+            let added = text_to_add(before.as_bytes(), Some(COMMENT), FOLDER_LINE).unwrap();
             let now = format!("{before}{added}");
             assert_eq!(without_added(now.as_bytes(), &added).as_deref(), Some(before.as_bytes()), "{before:?}");
             assert_eq!(without_added(before.as_bytes(), &added), None, "{before:?}: taken out before");
@@ -231,11 +260,14 @@ mod tests {
         assert_eq!(taken("new\r\ntarget\r\n.carryover/\r\n", ".carryover/\r\n"), "new\r\ntarget\r\n");
         assert_eq!(taken("target\n.carryover/", ".carryover/\n"), "target\n");
         assert_eq!(without_added(b"target\nmy.carryover/\n", ".carryover/\n"), None);
+        let added = "# Carryover (auto-added)\n.carryover/\n";
+        assert_eq!(taken(&format!("target\n{added}dist\n"), added), "target\ndist\n");
+        assert_eq!(taken("target\n# why\n.carryover/\ndist\n", added), "target\n# why\ndist\n");
     }
 
     #[test]
     fn a_line_that_stands_for_many_names_is_left_to_who_speaks_of_one() {
-        let addition = |before: &str| text_to_add(before.as_bytes(), ".sessions*");
+        let addition = |before: &str| text_to_add(before.as_bytes(), None, ".sessions*");
         assert_eq!(addition("target\n").as_deref(), Some(".sessions*\n"));
         assert_eq!(addition("!.sessions.shared.md\n"), None);
         assert_eq!(

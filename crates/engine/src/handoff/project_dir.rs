@@ -16,6 +16,9 @@ pub const FOLDER: &str = ".carryover";
 /// The prompt in it that the next agent goes on from.
 pub const RESUME_FILE: &str = "RESUME.md";
 
+/// The handoff in it; that of all projects has the same name in our own folder.
+pub const HANDOFF_FILE: &str = "handoff.md";
+
 /// The brief in it, to which a pointer leads.
 pub(crate) const CONTEXT_FILE: &str = "context.md";
 
@@ -27,6 +30,11 @@ pub(crate) fn context_path(project: &Path) -> PathBuf {
 /// Where that prompt is, from the project's folder.
 pub fn resume_path() -> String {
     Path::new(FOLDER).join(RESUME_FILE).display().to_string()
+}
+
+/// Where the handoff is, from the project's folder. Agents read it in their settings, with a slash on every system.
+pub fn handoff_path() -> String {
+    format!("{FOLDER}/{HANDOFF_FILE}")
 }
 
 /// A short prompt that names the file, for command lines are bounded, and how its reader gets all of it.
@@ -101,13 +109,13 @@ pub fn write_over(context: &Context, project: &Path, name: &str, bytes: &[u8]) -
     let path = write_file(context, project, name, bytes)?;
     // If it is forgotten, the next one is kept without need.
     cache::remember_written(context, &path, Fingerprint::from_bytes(bytes)).ok();
-    Ok(kept.map(|kept| kept.note_for(name)))
+    Ok(kept.map(|kept| kept.note_for(name, "is")))
 }
 
 /// The note that `write_over` would give; an error where it would refuse.
 pub fn would_write_over(context: &Context, project: &Path, name: &str) -> io::Result<Option<String>> {
     check_private(context, project, name)?;
-    Ok(KeptContent::find_changed(context, project, name)?.map(|kept| kept.note_for(name)))
+    Ok(KeptContent::find_changed(context, project, name)?.map(|kept| kept.note_for(name, "would be")))
 }
 
 /// Removes the copies of a file's earlier content that were kept because somebody had changed it.
@@ -144,8 +152,8 @@ impl KeptContent {
         Ok(free.next().map(|name| Self { bytes, name }))
     }
 
-    fn note_for(&self, name: &str) -> String {
-        format!("{FOLDER}/{name} was changed by hand: what stood there is kept as {FOLDER}/{}", self.name)
+    fn note_for(&self, name: &str, is: &str) -> String {
+        format!("{FOLDER}/{name} was changed by hand: what stood there {is} kept as {FOLDER}/{}", self.name)
     }
 }
 

@@ -12,28 +12,24 @@ use carryover_core::render::{HandoffOptions, Protocol, render_handoff};
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
 use crate::handoff::injection::NotGiven;
+use crate::handoff::project_dir::HANDOFF_FILE;
 use crate::handoff::published::Published;
 use crate::handoff::standing_pointers::place_pointers;
 use crate::handoff::{DistilledSession, Options, distil_session, gitignore, project_dir, workspace};
 use crate::ledger::Ledger;
 use crate::own::files;
 use crate::own::project_settings::{ProjectSettings, ProjectSettingsError, PublishTarget};
-use crate::sessions::list::ListedSession;
+use crate::sessions::list::{self, ListedSession};
 use crate::sessions::project::published_project;
-
-/// The handoff, in a project's folder and in our own.
-pub const HANDOFF_FILE: &str = "handoff.md";
 
 /// Files that are being written may be dated a little later than the moment at which they are looked at.
 const CLOCK_TOLERANCE_MS: i64 = 60_000;
 
 /// What publishing needs to know besides the session.
 #[derive(Clone, Copy)]
-pub struct PublishOptions<'a> {
+pub struct PublishOptions {
     /// The command that shows a session whole.
     pub show_command: fn(&str, Os) -> String,
-    /// The agents in use: each gets a pointer where it looks for one.
-    pub agents: &'a [&'a str],
 }
 
 /// What was published.
@@ -61,7 +57,7 @@ pub enum PublishError {
 pub fn publish_session(
     context: &Context,
     session: &ListedSession,
-    options: &PublishOptions<'_>,
+    options: &PublishOptions,
 ) -> Result<Option<Publication>, PublishError> {
     let folder = session.found.project.as_deref().filter(|folder| folder.is_dir()).ok_or(PublishError::NoFolder)?;
     let project = published_project(&context.env.home, folder);
@@ -89,14 +85,14 @@ pub fn publish_session(
         return Ok(None);
     }
     let protocol = settings.narrow_protocol(users_protocol(context));
-    let text = render_published(context, session, &distilled, protocol, options);
+    let text = render_published(context, session, &distilled, protocol, *options);
     if !is_outdated(context, &context.home, session) {
         files::write_cached(&context.home.join(HANDOFF_FILE), text.as_bytes())?;
         record_publication(context, &context.home, session, &text)?;
     }
     let mut warnings = distilled.warnings;
     if let Some(project) = &project {
-        warnings.extend(write_in_project(context, session, project, &settings, options, &text)?);
+        warnings.extend(write_in_project(context, session, project, &settings, &text)?);
     }
     Ok(Some(Publication { project, text, warnings }))
 }
@@ -135,7 +131,7 @@ fn render_published(
     session: &ListedSession,
     distilled: &DistilledSession,
     protocol: Protocol,
-    options: &PublishOptions<'_>,
+    options: PublishOptions,
 ) -> String {
     let show_command = (options.show_command)(&distilled.brief.session.0, context.env.os);
     let agent_name = session.agent.facts().name;
@@ -147,7 +143,6 @@ fn write_in_project(
     session: &ListedSession,
     project: &Path,
     settings: &ProjectSettings,
-    options: &PublishOptions<'_>,
     text: &str,
 ) -> io::Result<Vec<String>> {
     let found = &session.found;
@@ -156,7 +151,7 @@ fn write_in_project(
     let mut notes = Vec::new();
     if settings.publishes(PublishTarget::Pointers) && context.config.handoff.pointers.unwrap_or(true) {
         // The handoff stands without them.
-        if let Err(error) = place_pointers(context, project, options.agents) {
+        if let Err(error) = place_pointers(context, project, &agents_in_use(context)) {
             notes.push(format!("no pointers could be placed in {}: {error}", project.display()));
         }
     } else {
@@ -171,6 +166,12 @@ fn write_in_project(
     }
     record_publication(context, project, session, text)?;
     Ok(notes)
+}
+
+/// The agents that have a store here: each gets a pointer where it looks for one.
+fn agents_in_use(context: &Context) -> Vec<&'static str> {
+    let covered = list::covered_agents(context).into_iter();
+    covered.filter(|agent| !agent.stores(&context.env).is_empty()).map(|agent| agent.facts().id).collect()
 }
 
 fn record_publication(context: &Context, place: &Path, session: &ListedSession, text: &str) -> io::Result<()> {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::handoff::injection::NotGiven;
 use crate::handoff::project_dir;
-use crate::handoff::publish::HANDOFF_FILE;
+use crate::handoff::project_dir::HANDOFF_FILE;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::published_project;
@@ -74,29 +74,20 @@ impl Published {
 
     /// Takes the handoff away and the record of it. One that somebody has changed since stays, unless that is asked for, too.
     pub(crate) fn withdraw(&self, context: &Context, also_changed: bool) -> io::Result<()> {
-        let file = self.file_path(context);
-        if also_changed || self.read_unchanged(context).is_ok() {
-            files::remove_if_there(&file)?;
-        }
         if also_changed {
+            let file = file_path(context, &self.project);
+            files::remove_if_there(&file)?;
             project_dir::remove_kept_copies(&file)?;
+        } else {
+            remove_if(context, &self.project, |bytes| bytes == self.text.as_bytes())?;
         }
         files::remove_if_there(&record_path(context, &self.project))
     }
 
     /// The text of the handoff, where the file is still what was published.
     pub(super) fn read_unchanged(&self, context: &Context) -> Result<String, NotGiven> {
-        let bytes = files::read_bounded(&self.file_path(context), MAX_HANDOFF_BYTES).ok().flatten();
-        let bytes = bytes.ok_or(NotGiven::Nothing)?;
+        let bytes = read_handoff(&file_path(context, &self.project)).ok_or(NotGiven::Nothing)?;
         if bytes == self.text.as_bytes() { Ok(self.text.clone()) } else { Err(NotGiven::Changed) }
-    }
-
-    /// The file that holds the text; that of all projects is in our own folder.
-    fn file_path(&self, context: &Context) -> PathBuf {
-        if self.project == context.home {
-            return context.home.join(HANDOFF_FILE);
-        }
-        self.project.join(project_dir::FOLDER).join(HANDOFF_FILE)
     }
 
     /// Every record.
@@ -104,6 +95,39 @@ impl Published {
         let Ok(listing) = fs_err::read_dir(context.home.join(FOLDER)) else { return Vec::new() };
         listing.filter_map(Result::ok).filter_map(|entry| load_record(&entry.path())).collect()
     }
+}
+
+/// The file that holds a project's handoff; that of all projects is in our own folder.
+fn file_path(context: &Context, project: &Path) -> PathBuf {
+    if project == context.home {
+        return context.home.join(HANDOFF_FILE);
+    }
+    project.join(project_dir::FOLDER).join(HANDOFF_FILE)
+}
+
+fn read_handoff(file: &Path) -> Option<Vec<u8>> {
+    files::read_bounded(file, MAX_HANDOFF_BYTES).ok().flatten()
+}
+
+/// Removes a project's handoff where it says what is meant; whether it did.
+fn remove_if(context: &Context, project: &Path, is_meant: impl Fn(&[u8]) -> bool) -> io::Result<bool> {
+    let file = file_path(context, project);
+    let is_there = read_handoff(&file).is_some_and(|bytes| is_meant(&bytes));
+    if is_there {
+        files::remove_if_there(&file)?;
+    }
+    Ok(is_there)
+}
+
+/// Takes away what a handoff of a project said, there and in our own folder, with the records that say the same. Whose it
+/// was, the caller knows.
+pub(crate) fn remove_text(context: &Context, project: &Path, is_meant: impl Fn(&[u8]) -> bool) -> io::Result<()> {
+    for place in [project, &context.home] {
+        if remove_if(context, place, &is_meant)? {
+            files::remove_if_there(&record_path(context, place))?;
+        }
+    }
+    Ok(())
 }
 
 fn load_record(path: &Path) -> Option<Published> {

@@ -1,9 +1,10 @@
 //! The pointers to the handoff that stand in a project's files of instructions for as long as handoffs are published there.
 //!
-//! They are placed once: what a user takes out stays out. No agent reads less because of them: a file that would make one
-//! pass over another is made only as an import of that other, or not at all. All of it is journaled, and goes with the
-//! installation.
+//! Each is placed once: what a user takes out stays out, and only the file of an agent that comes into use later is placed
+//! then. No agent reads less because of them: a file that would make one pass over another is made only as an import of that
+//! other, or not at all. All of it is journaled, and goes with the installation.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,23 +21,27 @@ use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, STANDING_POINTERS, SessionRef, State};
 use crate::write::undo;
 
-/// Places the pointers in a project, where they never were. `agents` are those that are in use.
+/// Places the pointers in a project that were never placed there. `agents` are those that are in use.
 pub fn place_pointers(context: &Context, project: &Path, agents: &[&str]) -> io::Result<()> {
     place_pointers_on(&mut RealDisk, context, project, agents)
 }
 
 fn place_pointers_on(disk: &mut dyn Disk, context: &Context, project: &Path, agents: &[&str]) -> io::Result<()> {
-    if is_placed(context, project) {
+    let placed = find_placed(context, project);
+    let due = find_due_files(&placed, project, agents);
+    if due.is_empty() {
         return Ok(());
     }
     let _lock = Lock::acquire(context)?;
     undo::recover(AGENTS, disk, context);
     let nobody = || SessionRef { agent: STANDING_POINTERS.to_owned(), session: SessionId::default() };
     let mut journal = Journal::begin(context, nobody(), nobody(), project);
-    let missing = gitignore::find_missing_rule(context, project);
+    // The line, too, is added once.
+    let missing = if placed.is_empty() { gitignore::find_missing_rule(context, project) } else { None };
     journal.ignored = missing.as_ref().map(MissingIgnoreRule::to_journal);
+    journal.pointer_files = due.iter().map(|file| file.name.to_owned()).collect();
     let mut changes = Vec::new();
-    for (file, pointer) in choose_files(project, agents) {
+    for (file, pointer) in choose_files(project, &due) {
         // A file that is not text, or whose markers somebody has changed, stays as it is.
         let Ok(Some(change)) = plan_change(context, &file, pointer) else { continue };
         journal.blocks.push(change.block);
@@ -104,16 +109,36 @@ fn plan_change(context: &Context, file: &Path, pointer: Pointer) -> io::Result<O
     Ok(Some(Change { block: blocks::describe(context, file, &text, pointer, made)?, before, text }))
 }
 
-/// Whether they were placed here before and not taken back since.
-fn is_placed(context: &Context, project: &Path) -> bool {
+/// The placements in a project that were not taken back since.
+fn find_placed(context: &Context, project: &Path) -> Vec<Journal> {
     let is_here = |journal: &Journal| {
         journal.is_standing() && journal.state == State::Done && journal.project.as_path() == project
     };
-    journal::read_all(context).iter().any(is_here)
+    journal::read_all(context).into_iter().filter(is_here).collect()
+}
+
+/// The files of instructions whose time has come, and that were not looked at before.
+fn find_due_files(placed: &[Journal], project: &Path, agents: &[&str]) -> Vec<&'static PointerFile> {
+    let is_in_use = |file: &PointerFile| match file.readers {
+        PointerReaders::Most | PointerReaders::Importing => true,
+        PointerReaders::Only(agent) => agents.contains(&agent) || project.join(file.name).exists(),
+    };
+    let was_looked_at = |file: &PointerFile| placed.iter().any(|journal| has_looked_at(journal, file));
+    POINTER_FILES.iter().filter(|file| is_in_use(file) && !was_looked_at(file)).collect()
+}
+
+/// Whether a placement decided about a file, also where it was left without a pointer.
+fn has_looked_at(journal: &Journal, file: &PointerFile) -> bool {
+    // Earlier journals did not name them: they looked at what everybody reads, and at what they wrote to.
+    if journal.pointer_files.is_empty() {
+        let is_written = || journal.blocks.iter().any(|block| block.file.ends_with(file.name));
+        return !matches!(file.readers, PointerReaders::Only(_)) || is_written();
+    }
+    journal.pointer_files.iter().any(|name| name == file.name)
 }
 
 /// The real files that get a pointer, each once, with which.
-fn choose_files(project: &Path, agents: &[&str]) -> Vec<(PathBuf, Pointer)> {
+fn choose_files(project: &Path, due: &[&PointerFile]) -> Vec<(PathBuf, Pointer)> {
     let exists = |file: &PointerFile| project.join(file.name).exists();
     let has = |readers: PointerReaders| POINTER_FILES.iter().any(|file| file.readers == readers && exists(file));
     let (has_common, has_importing) = (has(PointerReaders::Most), has(PointerReaders::Importing));
@@ -122,15 +147,18 @@ fn choose_files(project: &Path, agents: &[&str]) -> Vec<(PathBuf, Pointer)> {
         PointerReaders::Most => (!has_importing).then_some(Pointer::Handoff),
         // Where the common file is there, or will be.
         PointerReaders::Importing => Some(Pointer::Import).filter(|_| has_common || !has_importing),
-        PointerReaders::Only(agent) => agents.contains(&agent).then_some(Pointer::Handoff),
+        PointerReaders::Only(_) => Some(Pointer::Handoff),
     };
-    let mut chosen: Vec<(PathBuf, Pointer)> = Vec::new();
-    for (file, pointer) in POINTER_FILES.iter().filter_map(|file| Some((file, wanted(file)?))) {
-        // One that leads out of the project is not ours to write to.
-        let Ok(Some(real)) = resolve_inside(project, file.name) else { continue };
+    // One that leads out of the project is not ours to write to.
+    let resolve = |file: &PointerFile| resolve_inside(project, file.name).ok().flatten();
+    let mut chosen = Vec::new();
+    for (index, file) in POINTER_FILES.iter().enumerate() {
+        let is_due = due.iter().any(|due| due.name == file.name);
+        let (true, Some(pointer), Some(real)) = (is_due, wanted(file), resolve(file)) else { continue };
         // A clone may bring a link to what git itself reads.
         let is_gits = real.components().any(|part| part.as_os_str() == ".git");
-        if !is_gits && !chosen.iter().any(|(known, _)| *known == real) {
+        let is_anothers = POINTER_FILES[..index].iter().any(|other| resolve(other).as_ref() == Some(&real));
+        if !is_gits && !is_anothers {
             chosen.push((real, pointer));
         }
     }
@@ -151,17 +179,45 @@ pub struct RemovedPointers {
     pub result: Result<(), undo::UndoError>,
 }
 
+impl RemovedPointers {
+    /// Adds what came of another placement in the same project.
+    fn add(&mut self, other: Self) {
+        self.n_files += other.n_files;
+        if self.result.is_ok() {
+            self.result = other.result;
+        }
+    }
+}
+
+/// The placements that were not taken back yet.
+fn find_standing(context: &Context) -> impl Iterator<Item = Journal> {
+    let is_standing = |journal: &Journal| journal.is_standing() && journal.state != State::Undone;
+    journal::read_all(context).into_iter().filter(is_standing)
+}
+
+/// The projects that have pointers which were placed.
+pub fn list_projects(context: &Context) -> BTreeSet<PathBuf> {
+    let placed = find_standing(context).filter(|journal| !journal.blocks.is_empty());
+    placed.map(|journal| resolve_path(&journal.project)).collect()
+}
+
 /// Takes the pointers out of every project.
 pub fn remove_all(context: &Context) -> io::Result<Vec<RemovedPointers>> {
     if !journal::folder_path(context).is_dir() {
         return Ok(Vec::new());
     }
     let _lock = Lock::acquire(context)?;
-    let is_standing = |journal: &Journal| journal.is_standing() && journal.state != State::Undone;
-    let standing = journal::read_all(context).into_iter().filter(is_standing);
+    let mut removed: BTreeMap<PathBuf, RemovedPointers> = BTreeMap::new();
+    for journal in find_standing(context) {
+        let next = remove_pointers(context, journal);
+        match removed.get_mut(&next.project) {
+            Some(known) => known.add(next),
+            None => drop(removed.insert(next.project.clone(), next)),
+        }
+    }
     // Where a clone had brought them, none was placed, and none is taken out.
     let is_told = |removed: &RemovedPointers| removed.n_files > 0 || removed.result.is_err();
-    Ok(standing.map(|journal| remove_pointers(context, journal)).filter(is_told).collect())
+    Ok(removed.into_values().filter(is_told).collect())
 }
 
 fn remove_pointers(context: &Context, mut journal: Journal) -> RemovedPointers {

@@ -100,6 +100,12 @@ pub fn unregister(context: &Context, runner: &mut dyn ProgramRunner) -> Result<O
     Ok(Some(ServiceOutcome::Removed(file.path)))
 }
 
+/// The service's file, where we put one.
+pub fn registered_file(context: &Context) -> Option<PathBuf> {
+    let record = InstallRecord::load(&context.home).ok().flatten()?;
+    record.find_file(SERVICE, FileKind::OwnFile).map(|file| file.path.clone())
+}
+
 /// What a registered service can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServiceAction {

@@ -273,7 +273,7 @@ fn plan_read_list(
     let mut draft = new_record(facts.id, FileKind::ReadList, &path);
     let wrong = |source| InstallError::ReadList { path: path.clone(), source };
     let now = found.text()?.to_owned();
-    let item = handoff_item();
+    let item = project_dir::handoff_path();
     let (text, without_us) = if let Some((text, made)) = put_item(&now, list.key, &item).map_err(wrong)? {
         draft.made_list = Some(made);
         (text, now)
@@ -284,11 +284,6 @@ fn plan_read_list(
         (now.clone(), without.unwrap_or(now))
     };
     FileChange::put(context, found, earlier, PutRequest { record: draft, text, without_us: &without_us })
-}
-
-/// The handoff of the project that an agent is started in.
-fn handoff_item() -> String {
-    format!("{}/handoff.md", project_dir::FOLDER)
 }
 
 /// Takes out what is there of an agent and not wanted any more, or stands in another file than it should.
@@ -315,7 +310,7 @@ fn remove_unwanted(
 
 fn plan_removal(context: &Context, facts: &'static Facts, file: &FileRecord) -> Result<FileChange, InstallError> {
     FileChange::give_back(context, file, |text| match (file.kind, &file.made_list, facts.read_list) {
-        (FileKind::ReadList, Some(made), Some(list)) => remove_item(text, list.key, &handoff_item(), made)
+        (FileKind::ReadList, Some(made), Some(list)) => remove_item(text, list.key, &project_dir::handoff_path(), made)
             .map_err(|source| InstallError::ReadList { path: file.path.clone(), source }),
         (FileKind::Entries, ..) => remove_entries(text, &file.owner, &file.made)
             .map_err(|source| InstallError::Json { path: file.path.clone(), source }),

@@ -12,7 +12,7 @@ use carryover_agents::{AgentError, ExportedSession};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::LedgerError;
-use super::stored_text::{pack_bytes, unpack_bytes};
+use super::stored_text::{Packer, unpack_bytes};
 use crate::own::files::Stamp;
 
 const CHUNK_BYTES: usize = 256 << 10;
@@ -361,7 +361,8 @@ fn pack_chunks(
     };
     let work = |(seq, bytes): (usize, Vec<u8>)| {
         let chunk = KeptChunk { size: bytes.len(), digest: digest_bytes(&bytes) };
-        let packed = (kept.get(seq) != Some(&chunk)).then(|| pack_bytes(&bytes)).transpose();
+        let pack = || Packer::new()?.pack_bytes(&bytes);
+        let packed = (kept.get(seq) != Some(&chunk)).then(pack).transpose();
         (seq, chunk, packed)
     };
     ordered_pool::map_ordered(next, work, |(seq, chunk, packed)| {
@@ -391,13 +392,14 @@ impl PackedFile {
         let open = path.to_str().and_then(|_| file::open_regular(path).ok())?;
         let is_private = is_private(&open);
         let mut source = FileChunks { open: Some(open) };
+        let mut packer = Packer::new().ok()?;
         let mut chunks = Vec::new();
         while let Some(bytes) = source.next_chunk().ok()? {
             let chunk = KeptChunk { size: bytes.len(), digest: digest_bytes(&bytes) };
             // It was given room for the worst case.
-            let mut packed = pack_bytes(&bytes).ok()?;
-            packed.shrink_to_fit();
-            chunks.push((chunk, packed));
+            let mut stored = packer.pack_bytes(&bytes).ok()?;
+            stored.shrink_to_fit();
+            chunks.push((chunk, stored));
         }
         Some(Self { stamp, is_private, chunks })
     }

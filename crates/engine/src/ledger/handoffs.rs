@@ -11,15 +11,10 @@ use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 use super::stored_text::{Packer, unpack_text};
 use super::{Ledger, LedgerError, tombstone};
 use crate::context::Context;
-use crate::handoff::project_dir;
-use crate::own::files;
+use crate::handoff::published;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::ProjectMatcher;
 
-/// Where the last one of a project is published, in the project's own folder and in ours.
-const FILE_NAME: &str = "handoff.md";
-/// A file that is longer is none.
-const MAX_FILE_BYTES: u64 = 1 << 20;
 /// How many are kept of one project.
 const MAX_PER_PROJECT: usize = 20;
 
@@ -94,20 +89,14 @@ impl Ledger {
     }
 }
 
-/// Removes the files that still say what these handoffs said, from their projects and from our own folder.
+/// Removes what still says what these handoffs said, from their projects and from our own folder.
 pub(super) fn remove_published<'p>(
     context: &Context,
-    handoffs: impl Iterator<Item = &'p (String, i64)>,
+    mut handoffs: impl Iterator<Item = &'p (String, i64)>,
 ) -> io::Result<()> {
-    for (project, digest) in handoffs {
-        for path in [Path::new(project).join(project_dir::FOLDER).join(FILE_NAME), context.home.join(FILE_NAME)] {
-            let now = files::read_bounded(&path, MAX_FILE_BYTES).ok().flatten();
-            if now.is_some_and(|bytes| digest_text(&bytes) == *digest) {
-                fs_err::remove_file(path)?;
-            }
-        }
-    }
-    Ok(())
+    handoffs.try_for_each(|(project, digest)| {
+        published::remove_text(context, Path::new(project), |bytes| digest_text(bytes) == *digest)
+    })
 }
 
 fn digest_text(bytes: &[u8]) -> i64 {

@@ -22,6 +22,7 @@ use crate::handoff::gitignore::{IgnoreCheck, MissingIgnoreRule};
 use crate::own::files;
 use crate::sessions::list::ListedSession;
 use crate::sessions::project::resolve_path;
+use crate::sessions::read;
 use crate::write::apply::apply_plan;
 use crate::write::bounds;
 use crate::write::disk::{Disk, RealDisk};
@@ -223,7 +224,7 @@ impl Restore<'_> {
 
     fn check_ignored(&self, plan: &WritePlan) -> Option<MissingIgnoreRule> {
         let line = self.agent.ignore_line()?;
-        IgnoreCheck::for_file(self.context, &self.project(), &plan.file, line).missing
+        IgnoreCheck::for_file(self.context, &self.project(), &plan.file, line, false).missing
     }
 
     /// A session that was carried over once comes back with where it came from.
@@ -269,17 +270,29 @@ impl Restore<'_> {
     fn write_anew(&self, disk: &mut dyn Disk, project: Option<&Path>) -> Result<Restored, RestoreError> {
         let folder = self.make_folder().map_err(io_error(&self.context.home))?;
         let mut source = Source::file(folder.path());
+        let mut sub_agents = Vec::new();
         for file in &self.files {
             let path = folder.path().join(relative_path(&file.path));
             files::write_private(&path, &self.read_bytes(file)?).map_err(io_error(&path))?;
             if file.is_session() {
                 source.path = path;
+            } else if let Some(id) = self.deleted_sub_agent(file) {
+                sub_agents.push(self.list_laid_out(Source::file(&path), id));
             }
         }
-        let project = project.map_or_else(|| self.project(), Path::to_owned);
-        let options = Options { target: self.agent, project: Some(project), tokens: Some(ALL_TOKENS), dry_run: false };
-        let report = resume_among(self.agents, disk, self.context, &self.list_laid_out(source), &options)?;
+        let project = Some(project.map_or_else(|| self.project(), Path::to_owned));
+        let options = Options { target: self.agent, project, tokens: Some(ALL_TOKENS), dry_run: false, sub_agents };
+        let session = self.list_laid_out(source, self.session.id.clone());
+        let report = resume_among(self.agents, disk, self.context, &session, &options)?;
         Ok(self.restored_anew(report))
+    }
+
+    /// The id of a sub-agent's conversation that was in one database with the session and is not there any more.
+    fn deleted_sub_agent(&self, file: &KeptFile) -> Option<SessionId> {
+        let in_database = file.path.parent().filter(|place| place.parent() == Some(&self.session.source.path))?;
+        let is_gone = read::session_start(self.agent, &Source::file(in_database)).is_err();
+        let id = in_database.file_name()?.to_str()?;
+        (file.role == FileRole::Child && is_gone).then(|| SessionId(id.to_owned()))
     }
 
     fn restored_anew(&self, report: Report) -> Restored {
@@ -287,9 +300,11 @@ impl Restore<'_> {
         let lost =
             report.lost.iter().map(|loss| format!("{} {} are not in it: {}", loss.count, loss.what, loss.reason));
         warnings.extend(lost);
-        let children = self.files.iter().filter(|file| file.role == FileRole::Child).count();
-        if children > 0 {
-            warnings.push(format!("{children} conversations of sub-agents are not in it: they stay in the ledger"));
+        let n_kept = self.files.iter().filter(|file| file.role == FileRole::Child).count();
+        match n_kept.saturating_sub(report.n_sub_agents) {
+            0 => {}
+            1 => warnings.push("1 conversation of a sub-agent is not in it: it stays in the ledger".to_owned()),
+            n => warnings.push(format!("{n} conversations of sub-agents are not in it: they stay in the ledger")),
         }
         Restored {
             agent: self.agent.facts().id,
@@ -303,13 +318,13 @@ impl Restore<'_> {
     }
 
     /// The session as it lies in our own folder, known by what it was.
-    fn list_laid_out(&self, source: Source) -> ListedSession {
+    fn list_laid_out(&self, source: Source, id: SessionId) -> ListedSession {
         let kept = self.session;
         let store = Store { root: source.path.parent().unwrap_or(&source.path).to_owned() };
         let found = FoundSession {
             source,
-            id: kept.id.clone(),
-            title: kept.title.clone(),
+            title: kept.title.clone().filter(|_| id == kept.id),
+            id,
             project: kept.project.clone(),
             branch: None,
             started_at: kept.started_at,

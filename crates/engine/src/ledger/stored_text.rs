@@ -11,7 +11,7 @@ const LEVEL: i32 = 1;
 /// More than any text or chunk of ours unpacks to.
 const MAX_UNPACKED_BYTES: usize = 4 << 20;
 
-/// Packs texts, one after the other.
+/// Packs texts and chunks, one after the other: what it works with is used again for each.
 pub(super) struct Packer(zstd::bulk::Compressor<'static>);
 
 impl Packer {
@@ -24,14 +24,13 @@ impl Packer {
         if text.len() < MIN_PACKED_BYTES {
             return Ok(ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())));
         }
-        let packed = self.0.compress(text.as_bytes()).map_err(LedgerError::NotPacked)?;
-        Ok(ToSqlOutput::Owned(packed.into()))
+        Ok(ToSqlOutput::Owned(self.pack_bytes(text.as_bytes())?.into()))
     }
-}
 
-/// Packs one chunk.
-pub(super) fn pack_bytes(bytes: &[u8]) -> Result<Vec<u8>, LedgerError> {
-    zstd::bulk::compress(bytes, LEVEL).map_err(LedgerError::NotPacked)
+    /// One chunk.
+    pub(super) fn pack_bytes(&mut self, bytes: &[u8]) -> Result<Vec<u8>, LedgerError> {
+        self.0.compress(bytes).map_err(LedgerError::NotPacked)
+    }
 }
 
 pub(super) fn unpack_bytes(bytes: &[u8]) -> Result<Vec<u8>, LedgerError> {

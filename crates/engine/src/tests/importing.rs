@@ -105,8 +105,9 @@ fn import_session(run: &VendorCommand, half: bool) {
     let id = info["id"].as_str().unwrap();
     let directory = run.cwd.as_ref().unwrap().display().to_string();
     let (title, at) = (info["title"].as_str(), info["time"]["updated"].as_i64());
-    let sql = "INSERT INTO session VALUES (?1, NULL, ?2, ?3, '1', ?4, ?4)";
-    transaction.execute(sql, params![id, directory, title, at]).unwrap();
+    let parent = info["parentID"].as_str();
+    let sql = "INSERT INTO session VALUES (?1, ?5, ?2, ?3, '1', ?4, ?4)";
+    transaction.execute(sql, params![id, directory, title, at, parent]).unwrap();
     let messages = export["messages"].as_array().unwrap();
     let count = if half { messages.len() / 2 } else { messages.len() };
     for message in &messages[..count] {

@@ -475,7 +475,19 @@ fn conversations_of_sub_agents_in_a_database_are_kept_with_their_session() {
     let kept = find_kept(&world, "ses_1").unwrap();
     fs_err::remove_file(&path).unwrap();
     let restored = restore(&mut world, &kept, None).unwrap();
-    assert!(restored.warnings.iter().any(|warning| warning.starts_with("3 conversations")), "{:?}", restored.warnings);
+    assert!(!restored.warnings.iter().any(|warning| warning.contains("sub-agent")), "{:?}", restored.warnings);
+    let database = super::importing::open_database(&path, "");
+    let sub_agents = || -> Vec<(String, String)> {
+        let sql = "SELECT s.id, s.parent_id FROM session s JOIN part p ON p.session_id = s.id
+            AND p.data LIKE '%look for ' || s.id || '%' WHERE s.parent_id IS NOT NULL ORDER BY s.id";
+        let mut query = database.prepare(sql).unwrap();
+        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+    };
+    let new = restored.session.0.as_str();
+    let expected = [("ses_2", new), ("ses_3", "ses_2"), ("ses_4", new)].map(|(id, parent)| (id.into(), parent.into()));
+    assert_eq!(sub_agents(), expected, "each below the session that started it");
+    undo_resume(&world.context, restored.undo_id.as_deref(), false).unwrap();
+    assert_eq!(sub_agents(), [], "they go with the session");
 }
 
 #[test]

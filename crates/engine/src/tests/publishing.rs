@@ -18,7 +18,7 @@ fn instruction_files() -> (&'static str, &'static str) {
 }
 
 fn try_publish(world: &World) -> Result<Option<Publication>, PublishError> {
-    let options = PublishOptions { show_command: |session, _| format!("show {session}"), agents: &[] };
+    let options = PublishOptions { show_command: |session, _| format!("show {session}") };
     publish_session(&world.context, &world.select_session("aaaa1111"), &options)
 }
 
@@ -92,6 +92,42 @@ fn what_a_user_takes_out_stays_out() {
     world.write_file(&format!("project/{common}"), "mine alone\n");
     publish(&world);
     assert_eq!((text(&world, common).as_deref(), text(&world, importing)), (Some("mine alone\n"), None));
+}
+
+#[test]
+fn an_agent_that_comes_into_use_later_gets_its_pointer_then_and_once() {
+    let world = world();
+    publish(&world);
+    assert_eq!(text(&world, "GEMINI.md"), None, "nobody would read it");
+    fs_err::create_dir_all(world.path("home/.gemini/tmp")).unwrap();
+    publish(&world);
+    assert!(text(&world, "GEMINI.md").unwrap().contains(".carryover/handoff.md"));
+    let removed = remove_all(&world.context).unwrap();
+    assert_eq!(removed.iter().map(|project| project.n_files).collect::<Vec<_>>(), [3], "one project is told once");
+    assert_eq!(text(&world, "GEMINI.md"), None);
+    publish(&world);
+    fs_err::remove_file(world.path("project/GEMINI.md")).unwrap();
+    publish(&world);
+    assert_eq!(text(&world, "GEMINI.md"), None, "what a user takes out stays out");
+}
+
+#[test]
+fn a_file_that_was_there_before_its_agent_is_decided_about_once() {
+    let (common, _) = instruction_files();
+    let world = world();
+    publish(&world);
+    let block = text(&world, common).unwrap();
+    remove_all(&world.context).unwrap();
+    world.write_file("project/GEMINI.md", &block);
+    publish(&world);
+    world.write_file("project/GEMINI.md", "mine alone\n");
+    fs_err::create_dir_all(world.path("home/.gemini/tmp")).unwrap();
+    publish(&world);
+    assert_eq!(
+        text(&world, "GEMINI.md").as_deref(),
+        Some("mine alone\n"),
+        "a clone brought it, and a user took it out"
+    );
 }
 
 #[cfg(unix)]
@@ -235,7 +271,7 @@ fn a_session_in_which_nothing_was_said_takes_no_place_and_another_protocol_is_pu
     let mut world = world();
     let words = publish(&world).text;
     world.write_session(&super::fake::ALPHA, "bbbb2222", r#","title":"Empty""#, &[]);
-    let options = PublishOptions { show_command: |session, _| format!("show {session}"), agents: &[] };
+    let options = PublishOptions { show_command: |session, _| format!("show {session}") };
     let empty = publish_session(&world.context, &world.select_session("bbbb2222"), &options);
     assert!(matches!(empty, Ok(None)));
     assert_eq!(text(&world, ".carryover/handoff.md"), Some(words));

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use carryover_agents::{Agent, Env, Facts, Source, Store, Target, matches_pattern};
+use carryover_agents::{Agent, AgentError, Env, Facts, Source, Store, Target, matches_pattern};
+use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
 use crate::handoff::gitignore;
@@ -21,6 +22,8 @@ use crate::write::journal::{Journal, Lines, Rows, WrittenFile};
 
 /// Ids of sessions are at least as long where a file is named by them.
 const MIN_ID_BYTES: usize = 32;
+/// Sub-agents of sub-agents are followed so far.
+const MAX_SUB_AGENT_DEPTH: usize = 8;
 
 /// The first path that a journal could not have from us.
 pub(crate) fn find_path_outside(
@@ -172,10 +175,29 @@ impl WriteScope {
         real_path(file).is_some_and(|file| roots().any(|root| file.starts_with(root)))
     }
 
-    /// Rows go where they name the session.
+    /// Rows go where they name the session, or a sub-agent of it.
     fn holds_rows(&self, rows: &Rows, journal: &Journal) -> bool {
-        let session = &journal.target.session.0;
-        !session.is_empty() && rows.value.contains(session.as_str()) && self.is_in_store(&rows.database)
+        let session = &journal.target.session;
+        let names_it = || rows.value.contains(session.0.as_str()) || self.is_below(rows, session);
+        !session.0.is_empty() && self.is_in_store(&rows.database) && names_it()
+    }
+
+    /// Whether rows are of a conversation that a session has started, or that its sub-agents have. Where nothing bears that
+    /// name, nothing is taken.
+    fn is_below(&self, rows: &Rows, session: &SessionId) -> bool {
+        let Some(agent) = self.agent else { return false };
+        let mut name = rows.value.clone();
+        for depth in 0..MAX_SUB_AGENT_DEPTH {
+            match read::session_start(agent, &Source::file(&rows.database.join(&name))) {
+                Ok(start) => match start.header.parent {
+                    Some(parent) if parent == *session => return true,
+                    Some(parent) => name = parent.0,
+                    None => return false,
+                },
+                Err(error) => return depth == 0 && matches!(error, AgentError::NotASession { .. }),
+            }
+        }
+        false
     }
 
     /// Lines of an index go where they name the session; a lock is no more than that.

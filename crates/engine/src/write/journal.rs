@@ -156,6 +156,9 @@ pub(crate) struct Journal {
     pub(crate) blocks: Vec<Block>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ignored: Option<IgnoreLine>,
+    /// The files of instructions that were looked at for standing pointers, whether they got one or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pointer_files: Vec<String>,
 }
 
 /// A file that entries were taken from.
@@ -249,6 +252,7 @@ impl Journal {
             lines: Vec::new(),
             blocks: Vec::new(),
             ignored: None,
+            pointer_files: Vec::new(),
         }
     }
 

@@ -22,7 +22,11 @@ use super::figure::Figure;
 use super::{Binaries, Result, child, measure_rivals};
 
 /// Entries that are searched, and how long one search among them may take.
-const SEARCHED: &[(u64, Duration)] = &[(10_000, Duration::from_millis(10)), (100_000, Duration::from_millis(50))];
+const SEARCHED: &[(u64, Duration)] = &[
+    (10_000, Duration::from_millis(10)),
+    (100_000, Duration::from_millis(50)),
+    (1_000_000, Duration::from_millis(500)),
+];
 const ENTRIES_PER_SESSION: u64 = 200;
 /// Words of which some are rare and some are in every entry.
 const VOCABULARY: u64 = 20_000;

@@ -8,6 +8,7 @@ mod checks;
 mod stage;
 
 use carryover_agents::{AGENTS, Injection};
+use carryover_engine::handoff::project_dir::handoff_path;
 use carryover_testkit::client::Client;
 use carryover_testkit::lab::Lab;
 use carryover_testkit::scenario::Source;
@@ -15,9 +16,6 @@ use carryover_testkit::scenario::Source;
 use self::stage::Stage;
 use super::plan::{self, Options};
 use super::{ConformanceError, tier, walk};
-
-/// The file that everything points to.
-const HANDOFF_FILE: &str = ".carryover/handoff.md";
 
 /// One row of the walk.
 enum HookCase {
@@ -138,7 +136,7 @@ fn hand_over(
 ) -> Result<Vec<String>, ConformanceError> {
     stage.work_and_die(from, first)?;
     if !stage.await_handoff() {
-        return Ok(vec![format!("{HANDOFF_FILE} does not hold what was asked of {}", first.label())]);
+        return Ok(vec![format!("{} does not hold what was asked of {}", handoff_path(), first.label())]);
     }
     // The others read the file in whatever session they start.
     let arrival = Arrival::of_lab(next.lab);

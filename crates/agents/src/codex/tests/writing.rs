@@ -152,6 +152,7 @@ fn write_request<'a>(entries: &'a [CarriedEntry], project: &'a Path) -> WriteReq
         permission: carryover_core::transcript::Permission::Ask,
         tokens: 4321,
         seed: 7,
+        sub_agent: None,
     }
 }
 

@@ -1,13 +1,27 @@
 //! What an installation did, agent by agent.
 
 use carryover_engine::context::Context;
-use carryover_engine::install::service::ServiceOutcome;
+use carryover_engine::install::service::{self, ServiceOutcome};
 use carryover_engine::install::setup::{AgentReport, Outcome};
 use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind, explain_install_error};
 use crate::session_row::abbreviate_home;
 use crate::ui::{BAD, BOLD, DIM, DOUBTFUL, GOOD, Ui};
+
+/// How it is told: as what was done, or as what would be.
+#[derive(Clone, Copy)]
+pub(crate) struct Telling {
+    pub(crate) dry_run: bool,
+    /// The command that goes on once something is mended.
+    pub(crate) again: &'static str,
+}
+
+impl Telling {
+    fn choose(self, done: &'static str, would: &'static str) -> &'static str {
+        if self.dry_run { would } else { done }
+    }
+}
 
 /// One agent, as `--json` tells it.
 #[derive(Serialize)]
@@ -92,56 +106,82 @@ fn describe_error(error: &dyn std::error::Error) -> String {
 }
 
 /// Tells one agent's part.
-pub(crate) fn tell_report(ui: &mut Ui, context: &Context, report: &AgentReport) -> Result<(), CommandError> {
+pub(crate) fn tell_report(
+    ui: &mut Ui,
+    context: &Context,
+    report: &AgentReport,
+    telling: Telling,
+) -> Result<(), CommandError> {
     let name = report.facts.name;
     let version = report.version.map_or_else(String::new, |version| format!(" {version}"));
     let file = report.file.as_ref().map(|path| abbreviate_home(context, path)).unwrap_or_default();
+    let skipped = telling.choose("skipped", "would be skipped");
     match &report.outcome {
-        Outcome::Written | Outcome::Unchanged => {
-            let note = if matches!(report.outcome, Outcome::Unchanged) { " (as it was)" } else { "" };
-            ui.status(format_args!("{GOOD}✓{GOOD:#} {BOLD}{name}{version}{BOLD:#}{DIM}{note}{DIM:#}"))?;
-            ui.status(format_args!("    file   {file}"))?;
-            if report.events.is_empty() {
-                ui.status("    reads  .carryover/handoff.md at every start")?;
-            } else {
-                ui.status(format_args!("    hooks  {}", report.events.join(", ")))?;
-            }
-            if let Some(step) = user_step(report) {
-                ui.status(format_args!("    {DOUBTFUL}you{DOUBTFUL:#}    {step}"))?;
-            }
+        Outcome::Written => {
+            let note = telling.choose("", " (would be written)");
+            tell_hooks(ui, report, &format!("{name}{version}"), note, &file)?;
+        }
+        Outcome::Unchanged => {
+            let note = telling.choose(" (as it was)", " (would stay as it is)");
+            tell_hooks(ui, report, &format!("{name}{version}"), note, &file)?;
         }
         Outcome::Removed => {
-            let edited = if report.was_edited { "; what was changed there since stays" } else { ", byte for byte" };
-            ui.status(format_args!("{GOOD}✓{GOOD:#} {name}: taken out of {file}{edited}"))?;
+            let taken = telling.choose("taken", "would be taken");
+            let edited = if report.was_edited {
+                telling.choose("; what was changed there since stays", "; what was changed there since would stay")
+            } else {
+                ", byte for byte"
+            };
+            ui.status(format_args!("{GOOD}✓{GOOD:#} {name}: {taken} out of {file}{edited}"))?;
         }
         Outcome::NotDetected => {
             ui.status(format_args!("{BAD}✗{BAD:#} {name} was chosen but is not on this machine"))?;
-            ui.status("    skipped; run `carryover refresh` after installing it")?;
+            ui.status(format_args!("    {skipped}; run `carryover {}` after installing it", telling.again))?;
         }
         Outcome::TooOld(since) => {
             ui.status(format_args!("{BAD}✗{BAD:#} {name}{version} is older than the first with hooks, {since}"))?;
-            ui.status("    skipped; update it, then run `carryover refresh`")?;
+            ui.status(format_args!("    {skipped}; update it, then run `carryover {}`", telling.again))?;
         }
-        Outcome::NoHooks => ui.status(format_args!("{DIM}–{DIM:#} {name} has no hooks: its sessions are watched"))?,
+        Outcome::NoHooks => {
+            let watched = telling.choose("are watched", "would be watched");
+            ui.status(format_args!("{DIM}–{DIM:#} {name} has no hooks: its sessions {watched}"))?;
+        }
         Outcome::Failed(error) => {
             ui.write_line(format_args!("{BAD}✗{BAD:#} {name}{version}: {}", describe_error(error)))?;
-            ui.status(format_args!("    {}", explain_install_error(error)))?;
+            let again = format!("run `carryover {}`", telling.again);
+            ui.status(format_args!("    {}", explain_install_error(error, &again)))?;
         }
     }
-    tell_doubts(ui, context, report)
+    tell_doubts(ui, context, report, telling)
 }
 
-fn tell_doubts(ui: &mut Ui, context: &Context, report: &AgentReport) -> Result<(), CommandError> {
+/// Tells an agent whose hooks are, or would be, in place.
+fn tell_hooks(ui: &mut Ui, report: &AgentReport, name: &str, note: &str, file: &str) -> Result<(), CommandError> {
+    ui.status(format_args!("{GOOD}✓{GOOD:#} {BOLD}{name}{BOLD:#}{DIM}{note}{DIM:#}"))?;
+    ui.status(format_args!("    file   {file}"))?;
+    if report.events.is_empty() {
+        ui.status("    reads  .carryover/handoff.md at every start")?;
+    } else {
+        ui.status(format_args!("    hooks  {}", report.events.join(", ")))?;
+    }
+    if let Some(step) = user_step(report) {
+        ui.status(format_args!("    {DOUBTFUL}you{DOUBTFUL:#}    {step}"))?;
+    }
+    Ok(())
+}
+
+fn tell_doubts(ui: &mut Ui, context: &Context, report: &AgentReport, telling: Telling) -> Result<(), CommandError> {
     if let Some((version, known)) = report.version.zip(report.newer_than) {
-        let name = report.facts.name;
+        let (name, has) = (report.facts.name, telling.choose("it has", "it would have"));
         ui.warning(format_args!(
-            "{name} {version} is newer than what carryover knows ({known}): it has the hooks of that version; update \
+            "{name} {version} is newer than what carryover knows ({known}): {has} the hooks of that version; update \
              carryover when you can"
         ))?;
     }
     if let Some(backup) = report.backup.as_ref().filter(|_| report.was_edited) {
         let path = abbreviate_home(context, &context.home.join("backups").join(backup));
-        ui.status(format_args!("    {DIM}a copy of it is in {path}{DIM:#}"))?;
+        let is = telling.choose("is", "would be");
+        ui.status(format_args!("    {DIM}a copy of it {is} in {path}{DIM:#}"))?;
     }
     Ok(())
 }
@@ -170,16 +210,27 @@ pub(crate) fn tell_service(ui: &mut Ui, context: &Context, outcome: &ServiceOutc
     Ok(())
 }
 
+/// Tells what would become of the service.
+pub(crate) fn tell_planned_service(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
+    if service::find_manager(context).is_some() {
+        ui.status(format_args!("{GOOD}✓{GOOD:#} the daemon would be started, and with every login"))?;
+    } else {
+        ui.status("– nobody starts services for a user here, so the daemon would be started now only")?;
+    }
+    Ok(())
+}
+
 /// Fails where an agent's file could not be changed; the others are set up all the same.
-pub(crate) fn fail_if_any(reports: &[AgentReport]) -> Result<(), CommandError> {
+pub(crate) fn fail_if_any(reports: &[AgentReport], telling: Telling) -> Result<(), CommandError> {
     let failed = reports.iter().filter(|report| matches!(report.outcome, Outcome::Failed(_))).count();
     if failed == 0 {
         return Ok(());
     }
     let words = if failed == 1 {
-        "1 file was left as it is".to_owned()
+        format!("1 file {} left as it is", telling.choose("was", "would be"))
     } else {
-        format!("{failed} files were left as they are")
+        format!("{failed} files {} left as they are", telling.choose("were", "would be"))
     };
-    Err(CommandError::new(ErrorKind::Io, words).with_hint("once that is mended, run `carryover refresh`"))
+    let hint = format!("once that is mended, run `carryover {}`", telling.again);
+    Err(CommandError::new(ErrorKind::Io, words).with_hint(hint))
 }

@@ -97,6 +97,7 @@ pub(super) fn resume_natively(
         project: args.project.as_deref().map(resolve_path),
         tokens: args.tokens.or(context.config.resume.tokens),
         dry_run: args.dry_run,
+        sub_agents: Vec::new(),
     };
     let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
     if !args.fork && args.project.is_none() && is_own(context, session, target) {
@@ -227,7 +228,8 @@ const TOLD_IN_WORDS: &str = ": they are told in words";
 /// Names the copy that was made before.
 fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
     if let Some(superseded) = &report.superseded {
-        ui.status(format_args!("  replaces the copy {superseded}, which nobody had used"))?;
+        let replaces = if report.undo_id.is_some() { "replaces" } else { "would replace" };
+        ui.status(format_args!("  {replaces} the copy {superseded}, which nobody had used"))?;
         return Ok(());
     }
     let Some(EarlierCopy { copy, state, .. }) = &report.earlier else { return Ok(()) };
@@ -246,7 +248,8 @@ const STEP_VERBS: [(&str, &str); 3] =
 fn tell_step(context: &Context, step: &str, is_done: bool) -> String {
     let verbs = STEP_VERBS.iter().find_map(|verbs| Some((verbs, step.strip_prefix(verbs.0)?)));
     let Some(((planned, done), what)) = verbs else { return step.to_owned() };
-    format!("{}{}", if is_done { done } else { planned }, abbreviate_home(context, Path::new(what)))
+    let what = abbreviate_home(context, Path::new(what));
+    if is_done { format!("{done}{what}") } else { format!("would {planned}{what}") }
 }
 
 pub(in crate::commands) fn show_next_steps(

@@ -1,5 +1,6 @@
 //! Facts that git knows of a project. The program is asked, read-only and bounded, and can start nothing.
 
+mod own_changes;
 mod query;
 
 use std::path::Path;
@@ -8,6 +9,7 @@ use carryover_core::distill::{Commit, Git};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
+use own_changes::OwnParts;
 pub(crate) use query::{FilterOverrides, GitQuery};
 
 const MAX_LINES: usize = 200;
@@ -48,14 +50,44 @@ pub(super) fn inspect_repository(context: &Context, project: &Path, since: Optio
         }
     }
     let unfiltered = asker.disable_filters();
-    let of_files = |question| asker.ask_unfiltered(unfiltered.as_ref()?, question);
+    let of_files = |question: &[&str]| asker.ask_unfiltered(unfiltered.as_ref()?, question);
+    let mut status = of_files(STATUS_ARGS).unwrap_or_default();
+    let own_paths = take_own_paths(context, &asker, project, &mut status);
     Some(Git {
         branch: Some(branch.trim().to_owned()).filter(|branch| !branch.is_empty()),
         head,
-        status: answer_lines(of_files(STATUS_ARGS)),
-        diff_stat: answer_lines(of_files(DIFF_STAT_ARGS)),
+        status: answer_lines(&status),
+        diff_stat: answer_lines(&of_files(&diff_stat_args(&own_paths)).unwrap_or_default()),
         log,
     })
+}
+
+/// Takes the paths out of a status in which nothing differs but what we wrote; answers how a diff leaves them out, too.
+fn take_own_paths(context: &Context, asker: &GitQuery<'_>, project: &Path, status: &mut String) -> Vec<String> {
+    if status.is_empty() {
+        return Vec::new();
+    }
+    let parts = OwnParts::load(context);
+    let mut paths = Vec::new();
+    let mut rest = String::new();
+    for line in status.split_inclusive('\n') {
+        match parts.find_own_path(asker, project, line.trim_end()) {
+            Some(path) => paths.push(format!(":(exclude,literal){path}")),
+            None => rest.push_str(line),
+        }
+    }
+    *status = rest;
+    paths
+}
+
+fn diff_stat_args(without: &[String]) -> Vec<&str> {
+    let mut args = DIFF_STAT_ARGS.to_vec();
+    if !without.is_empty() {
+        // All of the repository, whichever folder of it this is.
+        args.extend(["--", ":/"]);
+        args.extend(without.iter().map(String::as_str));
+    }
+    args
 }
 
 /// Whether git keeps a file, so that what is written there may be committed.
@@ -100,8 +132,8 @@ fn parse_commit(text: &str) -> Option<Commit> {
     })
 }
 
-fn answer_lines(answer: Option<String>) -> Vec<String> {
-    answer.unwrap_or_default().lines().take(MAX_LINES).map(|line| line.trim_end().to_owned()).collect()
+fn answer_lines(answer: &str) -> Vec<String> {
+    answer.lines().take(MAX_LINES).map(|line| line.trim_end().to_owned()).collect()
 }
 
 #[cfg(test)]

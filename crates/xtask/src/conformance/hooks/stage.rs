@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use carryover_engine::handoff::project_dir::handoff_path;
 use carryover_testkit::client::{Client, ClientError, Launch, RUN_LIMIT, RunningProgram, Sandbox};
 use carryover_testkit::model::{Hold, ModelServer, RequestKind};
 use carryover_testkit::request::flat_text;
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 
 use super::super::carryover::Carryover;
 use super::super::plan::Options;
-use super::{ConformanceError, HANDOFF_FILE};
+use super::ConformanceError;
 
 /// What the client that dies was asked for; nobody else says it.
 pub(super) const WORDS: &str = "More901Word";
@@ -41,7 +42,7 @@ pub(super) fn holds_words(request: &Value) -> bool {
 }
 
 pub(super) fn holds_pointer(request: &Value) -> bool {
-    flat_text(request).contains(HANDOFF_FILE)
+    flat_text(request).contains(&handoff_path())
 }
 
 /// Waits until something is so.
@@ -100,7 +101,7 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn handoff_path(&self) -> PathBuf {
-        self.sandbox.project.join(HANDOFF_FILE)
+        self.sandbox.project.join(handoff_path())
     }
 
     /// Whether the handoff holds what was asked for, within a minute.
