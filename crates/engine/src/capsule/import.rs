@@ -184,6 +184,7 @@ fn carry_session(
         project: Some(project.to_owned()),
         tokens: options.tokens,
         dry_run: false,
+        sub_agents: Vec::new(),
     };
     let is_own = options.target.facts().id == manifest.source.agent;
     if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {

@@ -62,7 +62,9 @@ fn is_only_block(text: &str, committed: Option<&str>, left: &Block) -> bool {
 /// The text without our block, where that holds pointers and nothing else.
 fn without_pointers(text: &str) -> Option<String> {
     let place = block::find(text).ok()??;
-    pointer::pointers_in(&text[place])?;
+    if !pointer::is_of_pointers(&text[place]) {
+        return None;
+    }
     block::remove(text).ok()
 }
 
