@@ -10,7 +10,7 @@ use super::boundary::digest_instructions;
 use super::manifest::Manifest;
 use super::member_path::{decode_path, path_from_bytes};
 use super::open::LaidOut;
-use super::workspace::{FilesMode, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit};
+use super::workspace::{RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty};
 use super::{CapsuleError, VerifiedCapsule};
 use crate::carry::resume::{self, Report, ResumeError};
 use crate::client;
@@ -111,22 +111,21 @@ fn bring_workspace(
     if !capsule.has_files() {
         return Ok(WorkspaceOutcome::Absent);
     }
-    let drift = capsule.compare_workspace(&options.folder)?;
-    if drift.count == 0 && options.folder.is_dir() && !needs_files(capsule, &options.folder) {
-        return Ok(WorkspaceOutcome::Same);
-    }
+    let drift = if is_empty(&options.folder)? {
+        WorkspaceDrift { count: capsule.workspace.files, paths: Vec::new() }
+    } else {
+        let drift = capsule.compare_workspace(&options.folder)?;
+        if drift.count == 0 {
+            return Ok(WorkspaceOutcome::Same);
+        }
+        drift
+    };
     if !options.files {
         return Ok(WorkspaceOutcome::Left(drift));
     }
     let into = RestoreInto::choose(context, &options.folder, &capsule.workspace, drift.count, options.force)?;
     let restored = capsule.restore_workspace(context, &options.folder, into)?;
     Ok(restored.map_or(WorkspaceOutcome::Absent, WorkspaceOutcome::Restored))
-}
-
-/// Whether nothing differs only because nothing was changed since a commit that may not be here.
-fn needs_files(capsule: &VerifiedCapsule, folder: &Path) -> bool {
-    let is_empty = || fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    capsule.workspace.files_mode == FilesMode::Changed && is_empty()
 }
 
 /// The session's own folder in the workspace.
@@ -148,9 +147,8 @@ fn find_drift(
     if let WorkspaceOutcome::Left(drift) = workspace
         && drift.count > 0
     {
-        let first = drift.paths.first().map_or("", String::as_str);
-        warnings
-            .push(format!("{} of the capsule's files are otherwise in this folder, {first} among them", drift.count));
+        let first = drift.paths.first().map_or_else(String::new, |first| format!(", {first} among them"));
+        warnings.push(format!("{} of the capsule's files are otherwise in this folder{first}", drift.count));
     }
     let (then, now) = (capsule.workspace.commit.as_deref(), head_commit(context, project));
     if let (Some(then), Some(now)) = (then, now.as_deref())

@@ -65,6 +65,12 @@ pub struct MemberRecord {
     pub sha256: String,
 }
 
+/// What every version of a manifest has.
+#[derive(Deserialize)]
+struct ManifestHead {
+    schema: String,
+}
+
 impl Manifest {
     /// Gives it the name that its content has.
     #[must_use]
@@ -83,11 +89,7 @@ impl Manifest {
     /// Reads a manifest, and checks everything that it says of itself.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, CapsuleError> {
         let broken = |_| CapsuleError::NoCapsule("its manifest is not that of a capsule".into());
-        #[derive(Deserialize)]
-        struct Head {
-            schema: String,
-        }
-        let head: Head = serde_json::from_slice(bytes).map_err(broken)?;
+        let head: ManifestHead = serde_json::from_slice(bytes).map_err(broken)?;
         let version = head.schema.strip_prefix(SCHEMA_PREFIX).and_then(|version| version.parse::<u32>().ok());
         match version {
             Some(found) if found > VERSION => return Err(CapsuleError::Newer { found, known: VERSION }),

@@ -67,7 +67,7 @@ pub(super) fn check_link(path: &[u8], target: &[u8]) -> Result<(), &'static str>
     if target[0] == b'/' || is_drive(target) || (cfg!(windows) && target.contains(&b'\\')) {
         return Err(LEADS_OUT);
     }
-    let mut depth = path.iter().filter(|byte| **byte == b'/').count();
+    let mut depth = path.split(|byte| *byte == b'/').count() - 1;
     let mut is_down = false;
     for part in target.split(|byte| *byte == b'/') {
         match part {
@@ -80,11 +80,15 @@ pub(super) fn check_link(path: &[u8], target: &[u8]) -> Result<(), &'static str>
     Ok(())
 }
 
-/// The bytes of a path below a folder, with slashes.
+/// The bytes of a path below a folder, with slashes; none where it is no text, and names have to be.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have names that are no bytes")]
 pub(super) fn path_bytes(path: &Path) -> Option<Vec<u8>> {
-    #[cfg(unix)]
-    return Some(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).to_vec());
-    #[cfg(not(unix))]
+    Some(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).to_vec())
+}
+
+#[cfg(not(unix))]
+pub(super) fn path_bytes(path: &Path) -> Option<Vec<u8>> {
     path.to_str().map(|text| text.replace('\\', "/").into_bytes())
 }
 

@@ -195,15 +195,18 @@ impl VerifiedCapsule {
     pub(super) fn lay_out(&mut self, context: &Context) -> Result<LaidOut, CapsuleError> {
         let folder = StagingFolder::create(context, IMPORT_FOLDER)?;
         let manifest = &self.manifest;
+        let is_wanted = |name: &str| name == TRANSCRIPT || name.starts_with(RAW);
+        let mut n_left = manifest.members.iter().filter(|member| is_wanted(&member.name)).count();
         self.container.walk(&mut |name, _, content| {
-            if name == TRANSCRIPT || name.starts_with(RAW) {
+            if is_wanted(name) {
                 let record = manifest.find(name);
                 let record = record.ok_or_else(|| CapsuleError::refused(name.as_bytes(), "is not in the manifest"))?;
                 let mut hashing = Hashing::new(content);
                 io::copy(&mut hashing, &mut private::open_file(&folder.path().join(name))?)?;
                 check_digest(record, hashing)?;
+                n_left = n_left.saturating_sub(1);
             }
-            Ok(Walk::GoOn)
+            Ok(if n_left == 0 { Walk::Stop } else { Walk::GoOn })
         })?;
         let transcript = folder.path().join(TRANSCRIPT);
         let raw_session = manifest.raw_session.as_ref().map(|name| folder.path().join(name));

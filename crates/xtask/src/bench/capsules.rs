@@ -150,14 +150,17 @@ fn make_workspace(work: &Path) -> Result<()> {
         let folder = work.join(format!("module{:03}", index / 64));
         fs_err::create_dir_all(&folder)?;
         if index % PACKED_EVERY == 0 {
-            let bytes: Vec<u8> =
-                (0..FILE_BYTES / 2).flat_map(|_| (random.next_index(1 << 16) as u16).to_le_bytes()).collect();
+            let bytes: Vec<u8> = (0..FILE_BYTES / 4).flat_map(|_| four_bytes(&mut random)).collect();
             fs_err::write(folder.join(format!("picture{index}.bin")), bytes)?;
         } else {
             fs_err::write(folder.join(format!("source{index}.rs")), make_source(&mut random))?;
         }
     }
     Ok(())
+}
+
+fn four_bytes(random: &mut Random) -> [u8; 4] {
+    u32::try_from(random.next_index(1 << 32)).unwrap_or_default().to_le_bytes()
 }
 
 fn make_source(random: &mut Random) -> String {

@@ -130,11 +130,12 @@ enum Output {
 fn check_output(context: &Context, output: &Path) -> Result<Output, CommandError> {
     let path = context.cwd.join(output);
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    if [".zip", ".tar", ".tgz", ".tar.gz"].iter().any(|end| name.ends_with(end)) {
+    let ends_in = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    if ends_in(&[".zip", ".tar", ".tgz", ".tar.gz"]) {
         return Err(CommandError::usage(format!("{} is no name for a capsule", output.display()))
             .with_hint("a packed capsule ends in .tar.zst; any other name is a folder"));
     }
-    let is_packed = name.ends_with(shelf::FILE_END) || name.ends_with(".tzst");
+    let is_packed = ends_in(&[shelf::FILE_END, ".tzst"]);
     let is_taken = if is_packed { path.symlink_metadata().is_ok() } else { path.is_file() };
     if is_taken {
         return Err(CommandError::new(ErrorKind::Io, format!("{} is there already", output.display()))

@@ -86,7 +86,7 @@ fn bombs_are_refused_at_once() {
         matches!(error, CapsuleError::Bomb { .. } | CapsuleError::Refused { .. } | CapsuleError::NoCapsule(_)),
         "{error}"
     );
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_mins(1));
 }
 
 /// Many files, none of which is large.

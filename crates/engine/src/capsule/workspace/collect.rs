@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::CapsuleError;
 use super::super::limits;
 use super::super::member_path::{check_workspace_path, encode_path, is_own_path, path_bytes};
-use super::git_state::{ChangedPath, Repository, Staged};
+use super::git_state::{ChangedPath, Repository, Staged, TrackedPaths};
 use super::{FileChange, FilesMode, LeftOut, SCHEMA, StagedChange, WorkspaceRecord, WorktreeChange};
 use crate::context::Context;
 use crate::sessions::project::resolve_path;
@@ -95,8 +95,10 @@ impl Collected<'_> {
     }
 
     fn take_repository(&mut self, repository: &Repository<'_>, mode: FilesMode) -> Result<(), CapsuleError> {
-        let (tracked, submodules) = repository.tracked_paths()?;
-        submodules.iter().for_each(|path| self.leave_out(path, SUBMODULE));
+        let TrackedPaths { files: tracked, submodules } = repository.tracked_paths()?;
+        for path in &submodules {
+            self.leave_out(path, SUBMODULE);
+        }
         for change in repository.changed_paths()? {
             // A repository inside of this one, which git names as a folder.
             if change.path.ends_with(b"/") {
@@ -108,7 +110,9 @@ impl Collected<'_> {
         if mode == FilesMode::Full {
             let is_there = |path: &[u8]| self.root.join(super::path_or_odd(path)).symlink_metadata().is_ok();
             let tracked: Vec<_> = tracked.into_iter().filter(|path| is_there(path)).collect();
-            tracked.into_iter().for_each(|path| self.take_file(path));
+            for path in tracked {
+                self.take_file(path);
+            }
         }
         Ok(())
     }

@@ -36,6 +36,12 @@ pub(super) struct ChangedPath {
     pub(super) is_unmerged: bool,
 }
 
+/// The paths of an index: files, and submodules apart.
+pub(super) struct TrackedPaths {
+    pub(super) files: Vec<Vec<u8>>,
+    pub(super) submodules: Vec<Vec<u8>>,
+}
+
 /// What stands in the index in the place of what the commit has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Staged {
@@ -53,7 +59,7 @@ impl<'a> Repository<'a> {
             |args: &[&str]| query.ask(args).map(|answer| answer.trim().to_owned()).filter(|line| !line.is_empty());
         let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         let branch = line(&["branch", "--show-current"]);
-        Some(Self { filters, commit, branch, query })
+        Some(Self { query, filters, commit, branch })
     }
 
     /// The paths that differ from the commit, new ones included.
@@ -63,8 +69,8 @@ impl<'a> Repository<'a> {
         parse_status(&told).ok_or(CapsuleError::Git("tell what was changed in words that are understood"))
     }
 
-    /// The paths that are tracked: files, and submodules apart.
-    pub(super) fn tracked_paths(&self) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), CapsuleError> {
+    /// The paths that are tracked.
+    pub(super) fn tracked_paths(&self) -> Result<TrackedPaths, CapsuleError> {
         let told = self.query.ask_bytes(&self.filters, LIST_ARGS).ok_or(CapsuleError::Git("list its files"))?;
         let (mut files, mut submodules) = (Vec::new(), Vec::new());
         for record in told.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
@@ -73,7 +79,7 @@ impl<'a> Repository<'a> {
             list.push(record[tab + 1..].to_vec());
         }
         files.dedup();
-        Ok((files, submodules))
+        Ok(TrackedPaths { files, submodules })
     }
 }
 
@@ -88,19 +94,19 @@ pub(in crate::capsule) fn head_commit(context: &Context, folder: &Path) -> Optio
 fn parse_status(told: &[u8]) -> Option<Vec<ChangedPath>> {
     let mut changed = Vec::new();
     for record in told.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
-        let path = match record[0] {
-            b'1' => parse_changed(record)?,
+        match record[0] {
+            b'1' if is_submodule(record)? => {}
+            b'1' => changed.push(parse_changed(record)?),
             b'u' => {
                 let path = nth_field(record, 10)?.to_vec();
-                Some(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: true })
+                changed.push(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: true });
             }
             b'?' => {
                 let path = record.get(2..)?.to_vec();
-                Some(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: false })
+                changed.push(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: false });
             }
             _ => return None,
-        };
-        changed.extend(path);
+        }
     }
     changed.sort_by(|a, b| (&a.path, a.staged.is_none()).cmp(&(&b.path, b.staged.is_none())));
     // What was taken out of the index and is still there is told twice.
@@ -113,12 +119,8 @@ fn parse_status(told: &[u8]) -> Option<Vec<ChangedPath>> {
 }
 
 /// `1 XY sub mH mI mW hH hI path`
-fn parse_changed(record: &[u8]) -> Option<Option<ChangedPath>> {
-    let text = |at| std::str::from_utf8(nth_field(record, at)?.split(|byte| *byte == b' ').next()?).ok();
-    let [state, submodule, index_mode, index_id] = [text(1)?, text(2)?, text(4)?, text(7)?];
-    if submodule.starts_with('S') || index_mode == SUBMODULE_MODE {
-        return Some(None);
-    }
+fn parse_changed(record: &[u8]) -> Option<ChangedPath> {
+    let [state, index_mode, index_id] = [word(record, 1)?, word(record, 4)?, word(record, 7)?];
     let (in_index, in_tree) = (state.chars().next()?, state.chars().nth(1)?);
     let staged = match in_index {
         '.' => None,
@@ -127,7 +129,16 @@ fn parse_changed(record: &[u8]) -> Option<Option<ChangedPath>> {
     };
     // Where it is there all the same, it is told once more, as new.
     let is_deleted = in_tree == 'D' || in_index == 'D';
-    Some(Some(ChangedPath { path: nth_field(record, 8)?.to_vec(), staged, is_deleted, is_unmerged: false }))
+    Some(ChangedPath { path: nth_field(record, 8)?.to_vec(), staged, is_deleted, is_unmerged: false })
+}
+
+fn is_submodule(record: &[u8]) -> Option<bool> {
+    Some(word(record, 2)?.starts_with('S') || word(record, 4)? == SUBMODULE_MODE)
+}
+
+/// One field of a record.
+fn word(record: &[u8], n: usize) -> Option<&str> {
+    std::str::from_utf8(nth_field(record, n)?.split(|byte| *byte == b' ').next()?).ok()
 }
 
 /// The rest of a record from its n-th field on.

@@ -23,7 +23,7 @@ pub use drift::WorkspaceDrift;
 pub(super) use drift::compare_workspace;
 pub(super) use git_state::head_commit;
 pub use restore::RestoredWorkspace;
-pub(super) use restore::{RestoreInto, restore_workspace};
+pub(super) use restore::{RestoreInto, is_empty, restore_workspace};
 pub(super) use secret_scan::holds_secret;
 pub(super) use snapshot::{verify_snapshot, write_snapshot};
 

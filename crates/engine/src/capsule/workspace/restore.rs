@@ -65,7 +65,8 @@ impl RestoreInto {
     }
 }
 
-fn is_empty(folder: &Path) -> io::Result<bool> {
+/// Whether nothing is in a folder, or it is not there.
+pub(in crate::capsule) fn is_empty(folder: &Path) -> io::Result<bool> {
     match fs_err::read_dir(folder) {
         // A folder of ours is nobody's work.
         Ok(entries) => {
@@ -90,6 +91,8 @@ pub(in crate::capsule) fn restore_workspace(
     let changed: BTreeSet<Vec<u8>> =
         record.changes.iter().map(|change| change_path(&change.path)).collect::<Result<_, _>>()?;
     let mut blobs = IndexBlobs::new(context)?;
+    // First, for a folder may stand now where a file was.
+    let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder)? };
     let mut writer = TreeWriter { folder, made: Vec::new(), known: HashSet::new(), links: Vec::new(), files: 0 };
     let written = writer.write_all(stream, packed, into, &changed, &mut blobs);
     if let Err(error) = written {
@@ -99,7 +102,6 @@ pub(in crate::capsule) fn restore_workspace(
         return Err(error);
     }
     let files = writer.files;
-    let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder)? };
     let repository = Repository::open(context, folder).filter(|repository| repository.commit == record.commit);
     let index = match repository {
         Some(repository) if into != RestoreInto::Empty => blobs.stage(&repository, record)?,
@@ -172,7 +174,7 @@ impl TreeWriter<'_> {
         Ok(())
     }
 
-    fn write_entry(&mut self, path: &[u8], entry: TarEntry<'_>) -> Result<(), CapsuleError> {
+    fn write_entry(&mut self, path: &[u8], mut entry: TarEntry<'_>) -> Result<(), CapsuleError> {
         let below =
             path_from_bytes(path).ok_or_else(|| CapsuleError::refused(path, "has a name that this system has not"));
         let place = self.folder.join(below?);
@@ -180,19 +182,19 @@ impl TreeWriter<'_> {
             return self.make_folders_to(&place, path);
         }
         if let Some(above) = place.parent() {
-            self.make_folders_to(&above.to_owned(), path)?;
+            self.make_folders_to(above, path)?;
         }
-        match entry.kind {
+        match &entry.kind {
             EntryKind::Link(target) => {
                 let odd = || CapsuleError::refused(path, "is a link that this system has not");
-                self.links.push((place, path_from_bytes(&target).ok_or_else(odd)?, path.to_vec()));
+                self.links.push((place, path_from_bytes(target).ok_or_else(odd)?, path.to_vec()));
                 Ok(())
             }
-            _ => self.write_file(place, path, entry),
+            _ => self.write_file(place, path, &mut entry),
         }
     }
 
-    fn write_file(&mut self, place: PathBuf, path: &[u8], entry: TarEntry<'_>) -> Result<(), CapsuleError> {
+    fn write_file(&mut self, place: PathBuf, path: &[u8], entry: &mut TarEntry<'_>) -> Result<(), CapsuleError> {
         clear_place(&place, path)?;
         let mut options = fs_err::OpenOptions::new();
         options.write(true).create_new(true);

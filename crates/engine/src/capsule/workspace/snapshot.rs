@@ -61,17 +61,18 @@ pub(in crate::capsule) fn write_snapshot(
         writer.write_path(&collected.root, path)?;
     }
     let SnapshotWriter { archive, left_out, summary, .. } = writer;
-    let (packed, sha256, out) = archive.into_inner()?.finish()?.finish();
+    let (packed_bytes, sha256, out) = archive.into_inner()?.finish()?.finish();
     out.into_inner().map_err(io::IntoInnerError::into_error)?;
     let mut record = collected.record;
     (record.files, record.bytes) = (summary.files, summary.bytes);
     record.left_out.extend(left_out);
     record.left_out.sort();
     // Nobody could open it.
-    if summary.bytes > limits::max_unpacked(packed) {
-        return Err(CapsuleError::Bomb { packed, limit: limits::max_unpacked(packed) });
+    let limit = limits::max_unpacked(packed_bytes);
+    if summary.bytes > limit {
+        return Err(CapsuleError::Bomb { packed: packed_bytes, limit });
     }
-    Ok((record, MemberRecord { name: SNAPSHOT.to_owned(), bytes: packed, sha256 }))
+    Ok((record, MemberRecord { name: SNAPSHOT.to_owned(), bytes: packed_bytes, sha256 }))
 }
 
 struct SnapshotWriter {

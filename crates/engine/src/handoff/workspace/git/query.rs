@@ -16,7 +16,7 @@ use crate::sessions::project::resolve_path;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ANSWER_BYTES: u64 = 4 << 20;
-const LONG_TIMEOUT: Duration = Duration::from_secs(120);
+const LONG_TIMEOUT: Duration = Duration::from_mins(2);
 const MAX_LONG_ANSWER_BYTES: u64 = 256 << 20;
 const MAX_LINK_BYTES: u64 = 16 << 10;
 
