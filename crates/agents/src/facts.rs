@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Cleanup, Env, HookSet, Os, Placement, ResumeCommand};
+use crate::command_files::places;
+use crate::{Cleanup, CommandFiles, Env, HookSet, Os, Placement, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +143,10 @@ pub struct Facts {
     pub cleanup: Option<Cleanup>,
     /// The list of files that it reads at every start, where it has one and no hooks.
     pub read_list: Option<&'static ReadList>,
+    /// Prompts that a person keeps in files and calls by name, where it has such.
+    pub commands: Option<&'static CommandFiles>,
+    /// Files in which servers of tools are named.
+    pub tool_servers: &'static [PathRule],
 }
 
 /// A list of files in an agent's settings (YAML), each of which it reads at the start of every session.
@@ -195,6 +200,8 @@ impl Facts {
         hooks: None,
         read_list: None,
         cleanup: None,
+        commands: None,
+        tool_servers: &[],
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.
@@ -202,6 +209,11 @@ impl Facts {
         let mut found = candidate_paths(self.stores, env);
         found.extend(env.stores.get(self.id).into_iter().flatten().cloned());
         found
+    }
+
+    /// The files in which its servers of tools are named, in these surroundings.
+    pub fn tool_server_files(&self, env: &Env) -> Vec<PathBuf> {
+        places(self.tool_servers, env)
     }
 
     /// Whether sessions are kept with the work, so that projects must be known before sessions can be.

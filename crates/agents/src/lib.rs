@@ -9,6 +9,7 @@ pub mod captured;
 mod claude_code;
 mod cleanup;
 mod codex;
+mod command_files;
 mod copilot_cli;
 mod copilot_vscode;
 mod cursor;
@@ -26,6 +27,7 @@ mod pi;
 mod plan;
 mod pointer_file;
 mod qwen_code;
+pub mod saved;
 mod settings;
 mod target;
 mod version;
@@ -38,6 +40,7 @@ pub use agent::{
     Sink, Source, Store, UnreadableSessions, Writer,
 };
 pub use cleanup::{AgeClock, Cleanup};
+pub use command_files::{CommandFiles, CommandForm, CommandText};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{

@@ -36,8 +36,8 @@ use carryover_core::transcript::SessionId;
 
 use crate::agent::is_plain_name;
 use crate::{
-    Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeCommand, ResumeForm,
-    SettingsView, Source, Writer,
+    Agent, CommandFiles, CommandForm, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule,
+    ResumeCommand, ResumeForm, SettingsView, Source, Writer,
 };
 
 /// Codex CLI, 0.20 to 0.166.
@@ -67,6 +67,23 @@ static FACTS: Facts = Facts {
     resume_budget: 120_000,
     reading_advice: PORTIONS_READING_ADVICE,
     hooks: Some(&hooks::HOOKS),
+    commands: Some(&CommandFiles {
+        folders: &[
+            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["prompts"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "prompts"] },
+        ],
+        own_folders: &[
+            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["prompts"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "prompts"] },
+        ],
+        family: "prompts:",
+        form: CommandForm::Markdown,
+    }),
+    tool_servers: &[
+        PathRule { on: &[], base: PathBase::Project, path: &[".codex", "config.toml"] },
+        PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["config.toml"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".codex", "config.toml"] },
+    ],
     ..Facts::USUAL
 };
 

@@ -4,6 +4,7 @@ mod brief;
 mod capture;
 mod completions;
 mod config;
+mod conversations;
 mod daemon;
 mod demo;
 mod detect;
@@ -19,6 +20,7 @@ mod man;
 mod refresh;
 mod restore;
 mod resume;
+mod save;
 mod search;
 mod show;
 mod status;
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Handoff(handoff::HandoffArgs),
     Capture(capture::CaptureArgs),
     Brief(brief::BriefArgs),
+    Save(save::SaveArgs),
+    Conversations(conversations::ConversationsArgs),
     Undo(undo::UndoArgs),
     Search(search::SearchArgs),
     Restore(restore::RestoreArgs),
@@ -101,6 +105,8 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         Command::Resume(_)
         | Command::Handoff(_)
         | Command::Capture(_)
+        | Command::Save(_)
+        | Command::Conversations(_)
         | Command::Undo(_)
         | Command::Search(_)
         | Command::Restore(_)
@@ -148,6 +154,8 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Handoff(args) => handoff::cmd_handoff(ui, context, globals, args),
         Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
+        Command::Save(args) => save::cmd_save(ui, context, globals, args),
+        Command::Conversations(args) => conversations::cmd_conversations(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
         Command::Search(args) => search::cmd_search(ui, context, args),
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),

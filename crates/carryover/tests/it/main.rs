@@ -19,6 +19,7 @@ mod tampered;
 mod test_captured;
 mod test_completions;
 mod test_config;
+mod test_conversations;
 #[cfg(unix)]
 mod test_daemon;
 mod test_demo;
@@ -41,6 +42,7 @@ mod test_picker;
 mod test_resilience;
 mod test_resume;
 mod test_resume_again;
+mod test_save;
 mod test_short_road;
 mod test_show;
 #[cfg(unix)]

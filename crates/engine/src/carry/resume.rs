@@ -7,6 +7,7 @@ use carryover_agents::{
     AGENTS, Agent, AgentError, Env, Liveness, Loss, ResumeCommand, Store, TargetView, WriteOp, WritePlan, WriteRequest,
 };
 use carryover_core::redact::redact_title;
+use carryover_core::tokens::estimate;
 use carryover_core::transcript::{Body, Permission, SessionId};
 
 use super::assemble::{AssembledSession, assemble_session};
@@ -40,6 +41,8 @@ pub struct Options {
     pub tokens: Option<u64>,
     /// Plan only.
     pub dry_run: bool,
+    /// Words that stand before everything else; nobody in the session said them.
+    pub opening: Option<String>,
 }
 
 /// The result of a resume, or of a dry run.
@@ -124,7 +127,10 @@ pub(crate) fn resume_among(
     }
     let mut warnings = assembled.unread.warnings();
     let place = ResumeTarget::choose(context, session, options, &assembled, &mut warnings)?;
-    let fitted = fit::fit_session(assembled, place.budget, options.target)?;
+    let opening = options.opening.as_deref();
+    let budget = place.budget.saturating_sub(opening.map_or(0, estimate));
+    let mut fitted = fit::fit_session(assembled, budget, options.target)?;
+    fitted.prepend_opening(opening);
     let client = client::find_installed(context, options.target);
     warnings.extend(open_warning(session));
     warnings.extend(fitted.cut_warning(place.window));
@@ -352,7 +358,9 @@ impl FittedSession {
     fn build_lineage(&self, plan: &WritePlan) -> Lineage {
         let mut origins = self.origins.clone();
         for written in &plan.origins {
-            if let Some(origin) = origins.get_mut(self.cut + written.entry)
+            // An opening came from nowhere.
+            let Some(entry) = written.entry.checked_sub(self.n_openings) else { continue };
+            if let Some(origin) = origins.get_mut(self.cut + entry)
                 && !origin.at.contains(&written.offset)
             {
                 origin.at.push(written.offset);

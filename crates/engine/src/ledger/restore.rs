@@ -277,7 +277,8 @@ impl Restore<'_> {
             }
         }
         let project = project.map_or_else(|| self.project(), Path::to_owned);
-        let options = Options { target: self.agent, project: Some(project), tokens: Some(ALL_TOKENS), dry_run: false };
+        let (target, tokens) = (self.agent, Some(ALL_TOKENS));
+        let options = Options { target, project: Some(project), tokens, dry_run: false, opening: None };
         let report = resume_among(self.agents, disk, self.context, &self.list_laid_out(source), &options)?;
         Ok(self.restored_anew(report))
     }
