@@ -15,8 +15,6 @@ pub struct CommandFiles {
     pub folders: &'static [PathRule],
     /// Where those go that are for all projects.
     pub own_folders: &'static [PathRule],
-    /// What stands before the name when it is typed: `prompts:`.
-    pub family: &'static str,
     pub form: CommandForm,
 }
 
@@ -27,6 +25,9 @@ pub enum CommandForm {
     Markdown,
     /// The keys `description` and `prompt`; `{{args}}` stands for what was typed.
     Toml,
+    /// `SKILL.md` in a folder of its own, with a head as above. It is called with a dollar sign, and nothing in it stands for
+    /// what was typed: its reader sees that anyway.
+    Skill,
 }
 
 /// A command in words, before an agent's own form.
@@ -54,46 +55,63 @@ impl CommandFiles {
     /// The file of a command below one of the folders. A family within a name is a folder.
     pub fn file_name(&self, command: &str) -> PathBuf {
         let name = command.trim_start_matches('/');
-        let name = name.strip_prefix(self.family).unwrap_or(name);
-        let mut path: PathBuf = name.split(':').collect();
-        // A point in a name is no beginning of an end.
-        let last = path.file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default();
-        path.set_file_name(format!("{last}.{}", self.form.extension()));
-        path
-    }
-}
-
-impl CommandForm {
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Markdown => "md",
-            Self::Toml => "toml",
+        match self.form {
+            CommandForm::Skill => PathBuf::from(skill_name(name)).join("SKILL.md"),
+            CommandForm::Markdown => file_of_family(name, "md"),
+            CommandForm::Toml => file_of_family(name, "toml"),
         }
     }
 
-    /// The prompt in a command's file, with what was typed in its place.
-    pub fn prompt_text(self, file: &str, arguments: &str) -> Option<String> {
-        Some(match self {
-            Self::Markdown => without_head(file).replace(MARKDOWN_ARGUMENTS, arguments),
-            Self::Toml => {
-                let document: DocumentMut = file.parse().ok()?;
-                document.get("prompt")?.as_str()?.replace(TOML_ARGUMENTS, arguments)
-            }
-        })
+    /// What is typed for a command.
+    pub fn typed_name(&self, name: &str) -> String {
+        match self.form {
+            CommandForm::Skill => format!("${}", skill_name(name)),
+            CommandForm::Markdown | CommandForm::Toml => format!("/{name}"),
+        }
     }
 
     /// A command as its file.
-    pub fn render(self, command: CommandText<'_>) -> String {
+    pub fn render(&self, name: &str, command: CommandText<'_>) -> String {
         let CommandText { description, prompt } = command;
-        match self {
-            Self::Markdown => format!("---\ndescription: {description}\n---\n\n{prompt}"),
-            Self::Toml => {
+        match self.form {
+            CommandForm::Markdown => format!("---\ndescription: {description}\n---\n\n{prompt}"),
+            CommandForm::Skill => {
+                let prompt = prompt.replace(MARKDOWN_ARGUMENTS, "what was written beside the name of this skill");
+                format!("---\nname: {}\ndescription: {description}\n---\n\n{prompt}", skill_name(name))
+            }
+            CommandForm::Toml => {
                 let mut document = DocumentMut::new();
                 document["description"] = toml_edit::value(description);
                 document["prompt"] = toml_edit::value(prompt.replace(MARKDOWN_ARGUMENTS, TOML_ARGUMENTS));
                 document.to_string()
             }
         }
+    }
+}
+
+/// A point in a name is no beginning of an end.
+fn file_of_family(name: &str, extension: &str) -> PathBuf {
+    let mut path: PathBuf = name.split(':').collect();
+    let last = path.file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default();
+    path.set_file_name(format!("{last}.{extension}"));
+    path
+}
+
+/// A name of letters and hyphens, for a skill has no other.
+fn skill_name(name: &str) -> String {
+    name.replace([':', '.'], "-")
+}
+
+impl CommandForm {
+    /// The prompt in a command's file, with what was typed in its place.
+    pub fn prompt_text(self, file: &str, arguments: &str) -> Option<String> {
+        Some(match self {
+            Self::Markdown | Self::Skill => without_head(file).replace(MARKDOWN_ARGUMENTS, arguments),
+            Self::Toml => {
+                let document: DocumentMut = file.parse().ok()?;
+                document.get("prompt")?.as_str()?.replace(TOML_ARGUMENTS, arguments)
+            }
+        })
     }
 }
 
@@ -125,17 +143,20 @@ pub(crate) fn places(rules: &[PathRule], env: &Env) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    const COMMANDS: CommandFiles =
-        CommandFiles { folders: &[], own_folders: &[], family: "prompts:", form: CommandForm::Markdown };
+    const fn files(form: CommandForm) -> CommandFiles {
+        CommandFiles { folders: &[], own_folders: &[], form }
+    }
 
     #[test]
-    fn a_name_leads_to_its_file() {
-        for (name, file) in [
-            ("/workspace.plan", "workspace.plan.md"),
-            ("/lab:review", "lab/review.md"),
-            ("/prompts:workspace.plan", "workspace.plan.md"),
+    fn a_name_leads_to_its_file_and_to_what_is_typed() {
+        for (form, name, file, typed) in [
+            (CommandForm::Markdown, "workspace.plan", "workspace.plan.md", "/workspace.plan"),
+            (CommandForm::Markdown, "lab:review", "lab/review.md", "/lab:review"),
+            (CommandForm::Toml, "workspace.plan", "workspace.plan.toml", "/workspace.plan"),
+            (CommandForm::Skill, "workspace.plan", "workspace-plan/SKILL.md", "$workspace-plan"),
         ] {
-            assert_eq!(COMMANDS.file_name(name), PathBuf::from(file));
+            assert_eq!(files(form).file_name(&format!("/{name}")), PathBuf::from(file));
+            assert_eq!(files(form).typed_name(name), typed);
         }
     }
 
@@ -143,10 +164,15 @@ mod tests {
     fn what_is_written_is_read_with_its_arguments() {
         let prompt = "Think about:\n\n\"$ARGUMENTS\" '''\n";
         for form in [CommandForm::Markdown, CommandForm::Toml] {
-            let file = form.render(CommandText { description: "Think", prompt });
+            let file = files(form).render("think", CommandText { description: "Think", prompt });
             let read = form.prompt_text(&file, "the move").unwrap();
             assert_eq!(read, "Think about:\n\n\"the move\" '''\n", "{file}");
         }
+        let skill = files(CommandForm::Skill).render("a.b", CommandText { description: "Think", prompt });
+        assert!(
+            skill.starts_with("---\nname: a-b\ndescription: Think\n---\n\nThink") && !skill.contains('$'),
+            "{skill}"
+        );
         assert_eq!(without_head("no head --- here"), "no head --- here");
         assert_eq!(without_head("---\nnever closed"), "---\nnever closed");
         assert_eq!(CommandForm::Toml.prompt_text("prompt = 3", ""), None);

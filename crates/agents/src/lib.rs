@@ -49,7 +49,7 @@ pub use facts::{
 };
 pub use hooks::{
     CallerMark, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind, HookPlace, HookSet,
-    HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark, read_call,
+    HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark, prompt_text, read_call,
 };
 pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,

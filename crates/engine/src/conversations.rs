@@ -9,6 +9,7 @@ pub mod opening;
 pub mod prune;
 pub mod save;
 mod store;
+pub mod suggestion;
 pub mod thread;
 
 pub use folder::{Conversation, FOLDER, Listing, conversation_root, list_conversations};

@@ -37,12 +37,14 @@ const DAILY_STEPS: &[(&str, Step)] = &[
     FRONT_DOOR,
     // One client that dies and the next that starts, and a compaction; the ring of all of them is for a release.
     ("hooks", |root| run_conformance(root, &["--hooks", "--from", "claude-code"])),
+    ("commands", |root| run_conformance(root, &["--commands", "--from", "claude-code"])),
 ];
 const FULL_STEPS: &[(&str, Step)] = &[
     ("conformance", |root| run_conformance(root, &["--full", "--check"])),
     ("restore", |root| run_conformance(root, &["--restore", "--full", "--check"])),
     FRONT_DOOR,
     ("hooks", |root| run_conformance(root, &["--hooks"])),
+    ("commands", |root| run_conformance(root, &["--commands"])),
     ("bench", run_figures),
 ];
 

@@ -93,7 +93,6 @@ static FACTS: Facts = Facts {
             PathRule { on: &[], base: PathBase::Variable("CLAUDE_CONFIG_DIR"), path: &["commands"] },
             PathRule { on: &[], base: PathBase::Home, path: &[".claude", "commands"] },
         ],
-        family: "",
         form: CommandForm::Markdown,
     }),
     tool_servers: &[

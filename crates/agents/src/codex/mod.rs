@@ -67,17 +67,17 @@ static FACTS: Facts = Facts {
     resume_budget: 120_000,
     reading_advice: PORTIONS_READING_ADVICE,
     hooks: Some(&hooks::HOOKS),
+    // 0.166 knows no prompts in files any more.
     commands: Some(&CommandFiles {
         folders: &[
-            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["prompts"] },
-            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "prompts"] },
+            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "skills"] },
         ],
         own_folders: &[
-            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["prompts"] },
-            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "prompts"] },
+            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "skills"] },
         ],
-        family: "prompts:",
-        form: CommandForm::Markdown,
+        form: CommandForm::Skill,
     }),
     tool_servers: &[
         PathRule { on: &[], base: PathBase::Project, path: &[".codex", "config.toml"] },

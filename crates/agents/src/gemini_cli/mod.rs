@@ -75,7 +75,6 @@ static FACTS: Facts = Facts {
             PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini", "commands"] },
             PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "commands"] },
         ],
-        family: "",
         form: CommandForm::Toml,
     }),
     tool_servers: &[

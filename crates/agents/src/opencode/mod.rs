@@ -77,7 +77,6 @@ static FACTS: Facts = Facts {
             PathRule { on: &[], base: PathBase::Variable("XDG_CONFIG_HOME"), path: &["opencode", "commands"] },
             PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "commands"] },
         ],
-        family: "",
         form: CommandForm::Markdown,
     }),
     tool_servers: &[

@@ -178,7 +178,7 @@ fn resume_document(
 ) -> Result<(), CommandError> {
     let mut warnings = conversation.changes(context, target);
     if let Some(agent) = carryover_agents::agent_by_name(target.id).filter(|_| !args.prompt) {
-        warnings.push(conversation.refuse_native(agent.facts()));
+        warnings.push(conversation.explain_prompt(agent.facts()));
     }
     if args.native || args.context_only {
         return Err(CommandError::usage("only its document is left, from which it goes on with a prompt")

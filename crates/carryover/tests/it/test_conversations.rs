@@ -186,3 +186,24 @@ fn shells_know_what_is_kept() {
         assert!(said.stdout.contains("001-debug-fix-the-calculator"), "{typed:?} {said}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_a_clone_brings_is_not_followed() {
+    use std::os::unix::fs::symlink;
+    let env = TestEnv::new();
+    env.write("private.md", "# The keys of the house\n");
+    env.write("calc/conversations/2025-11-22/001-plan-a/notes.txt", "x");
+    env.write("calc/conversations/2025-11-22/002-plan-b/plan.md", "# B\n");
+    let place = env.project().join("conversations/2025-11-22");
+    symlink(env.home().join("private.md"), place.join("001-plan-a/plan.md")).unwrap();
+    symlink(env.home(), place.join("002-plan-b/.session")).unwrap();
+    env.write("messages.jsonl", "{\"role\":\"user\",\"content\":\"the keys\"}\n");
+    let said = env.run(&["conversations"]).success();
+    assert!(said.stdout.contains("002-plan-b") && !said.stdout.contains("keys"), "{said}");
+    let resumed = env.run(&["resume", "001-plan-a", "--target", "codex"]);
+    assert_eq!(resumed.code, Some(2), "{resumed}");
+    env.run(&["resume", "002-plan-b", "--target", "codex"]).success();
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("# B") && !prompt.contains("keys"), "{prompt}");
+}

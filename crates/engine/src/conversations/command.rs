@@ -40,7 +40,10 @@ pub fn find_current(context: &Context, root: &Path, agent: &str, config: &AgentC
     let name = config.command.as_deref().filter(|name| is_command_name(name))?;
     let files = all_facts().find(|facts| facts.id == agent)?.commands?;
     let env = Env { projects: vec![root.to_owned()], ..context.env.clone() };
-    let (path, text) = files.folders_in(&env).iter().find_map(|folder| read_command(files, folder, name))?;
+    // A link out of the project would have a file read that nobody named; at home, people link what they please.
+    let is_meant = |path: &Path| !path.starts_with(root) || resolve_path(path).starts_with(resolve_path(root));
+    let found = files.folders_in(&env).into_iter().find_map(|folder| read_command(files, &folder, name));
+    let (path, text) = found.filter(|(path, _)| is_meant(path))?;
     let prompt = files.form.prompt_text(&text, config.arguments.as_deref().unwrap_or_default())?;
     Some(CurrentCommand { path, hash: hash_text(&text), prompt: prompt.trim().to_owned() })
 }
@@ -55,9 +58,7 @@ fn read_command(files: &CommandFiles, folder: &Path, name: &str) -> Option<(Path
         folders.into_iter().map(|folder| folder.join(&file))
     };
     std::iter::once(folder.join(&file)).chain(below()).find_map(|path| {
-        // A link out of the folder would have a file read that nobody named.
-        let is_inside = resolve_path(&path).starts_with(resolve_path(folder));
-        let text = read_text(&path, MAX_COMMAND_BYTES).ok().filter(|_| is_inside)?;
+        let text = read_text(&path, MAX_COMMAND_BYTES).ok()?;
         Some((path, text))
     })
 }

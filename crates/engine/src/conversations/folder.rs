@@ -60,7 +60,8 @@ impl Conversation {
 
     /// The document; none where it is not there, or no text.
     pub fn read_document(&self) -> Option<String> {
-        read_text(&self.document_file(), MAX_DOCUMENT_BYTES).ok()
+        let path = self.document_file();
+        read_text(&path, MAX_DOCUMENT_BYTES).ok().filter(|_| is_inside(&self.folder, &path))
     }
 
     pub fn last_active(&self) -> Option<Timestamp> {
@@ -69,14 +70,15 @@ impl Conversation {
 
     /// A conversation in a folder; the error is for the user.
     fn open(folder: &Path, date: &str, id: &str) -> Result<Self, String> {
-        let told = read_session_file(&folder.join(SESSION_FOLDER).join(SESSION_FILE));
+        let [session, messages] = [SESSION_FILE, MESSAGES_FILE].map(|name| folder.join(SESSION_FOLDER).join(name));
+        let told = if is_inside(folder, &session) { read_session_file(&session) } else { Ok(None) };
         let mut conversation = Self {
             folder: folder.to_owned(),
             date: date.to_owned(),
             id: id.to_owned(),
             saved: SavedSession::default(),
             has_session: false,
-            has_messages: folder.join(SESSION_FOLDER).join(MESSAGES_FILE).is_file(),
+            has_messages: messages.is_file() && is_inside(folder, &messages),
         };
         match told.map_err(|error| error.to_string())? {
             Some(saved) if is_plain_type(&saved.conversation_type) => {
@@ -103,6 +105,11 @@ impl Conversation {
         let title = document.lines().find_map(|line| line.strip_prefix("# "));
         self.saved.title = title.map(|title| one_line(title, 200)).unwrap_or_default();
     }
+}
+
+/// Whether a file really is in a folder: a clone may bring a link to one that nobody means to show.
+fn is_inside(folder: &Path, file: &Path) -> bool {
+    resolve_path(file).starts_with(resolve_path(folder))
 }
 
 /// A type names a file, so it may lead nowhere else.

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use super::plan::Proof;
 use super::report::PairRow;
-use super::{ConformanceError, Options, check_report, front_door, hooks, isolated_network, plan, restore, run_matrix};
+use super::{
+    ConformanceError, Options, check_report, commands, front_door, hooks, isolated_network, plan, restore, run_matrix,
+};
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
 pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
@@ -20,6 +22,7 @@ pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &
         Proof::FrontDoor => front_door::run_walks(&options),
         Proof::Restore => restore::run_walks(&options),
         Proof::Hooks => hooks::run_walks(&options),
+        Proof::Commands => commands::run_walks(&options),
     }
 }
 
@@ -34,6 +37,7 @@ fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Re
             "--write" => options.write = true,
             "--front-door" => options.proof = Proof::FrontDoor,
             "--hooks" => options.proof = Proof::Hooks,
+            "--commands" => options.proof = Proof::Commands,
             "--restore" => options.proof = Proof::Restore,
             "--keep" => options.keep = true,
             "--from" => options.from = Some(value()?),

@@ -24,6 +24,8 @@ pub(crate) enum Proof {
     Restore,
     /// That the next agent starts informed.
     Hooks,
+    /// That commands of ours reach the model.
+    Commands,
 }
 
 /// How the matrix is run.

@@ -18,6 +18,8 @@ struct AgentRow {
     outcome: &'static str,
     file: Option<String>,
     hooks: Vec<&'static str>,
+    /// What is typed for our commands.
+    commands: Vec<String>,
     /// The newest version that was seen, where the installed one is newer.
     newer_than: Option<&'static str>,
     user_step: Option<&'static str>,
@@ -69,6 +71,7 @@ fn agent_row(report: &AgentReport) -> AgentRow {
         },
         file: report.file.as_ref().map(|path| path.display().to_string()),
         hooks: report.events.clone(),
+        commands: report.commands.clone(),
         newer_than: report.newer_than,
         user_step: user_step(report),
         was_edited: report.was_edited,
@@ -101,7 +104,9 @@ pub(crate) fn tell_report(ui: &mut Ui, context: &Context, report: &AgentReport) 
             let note = if matches!(report.outcome, Outcome::Unchanged) { " (as it was)" } else { "" };
             ui.status(format_args!("{GOOD}✓{GOOD:#} {BOLD}{name}{version}{BOLD:#}{DIM}{note}{DIM:#}"))?;
             ui.status(format_args!("    file   {file}"))?;
-            if report.events.is_empty() {
+            if !report.commands.is_empty() {
+                ui.status(format_args!("    types  {}", report.commands.join(", ")))?;
+            } else if report.events.is_empty() {
                 ui.status("    reads  .carryover/handoff.md at every start")?;
             } else {
                 ui.status(format_args!("    hooks  {}", report.events.join(", ")))?;

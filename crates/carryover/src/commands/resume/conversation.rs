@@ -122,7 +122,7 @@ impl ResumedConversation {
         list_changes(context, &self.root, config, self.command.as_ref(), facts)
     }
 
-    /// Notes that it goes on; answers how it stood before.
+    /// Notes that it goes on.
     pub(super) fn mark_active(&self, context: &Context) -> Result<(), CommandError> {
         Ok(set_status(context, &self.root, &self.conversation, SavedStatus::Active)?)
     }
@@ -224,8 +224,8 @@ impl ResumedConversation {
         Ok(format!("## Document\n\nIt is too long to stand here: read {inside}.\n"))
     }
 
-    /// That there is nothing to write a session from.
-    pub(super) fn refuse_native(&self, facts: &Facts) -> String {
+    /// Why no session is written.
+    pub(super) fn explain_prompt(&self, facts: &Facts) -> String {
         format!("only the document of {} is left, so {} gets a prompt", self.conversation.id, facts.name)
     }
 }
