@@ -1,4 +1,5 @@
-//! Captured sessions: UASF files, read in the stead of the agent whose session they hold.
+//! Captured sessions: UASF files, and conversations that were saved in a repository, read in the stead of the agent whose
+//! session they hold.
 //!
 //! Such a file may come from anybody. Nothing in it is followed or believed beyond what was said and done: no path is opened,
 //! no permission is taken, and secrets are masked while it is read.
@@ -10,6 +11,7 @@ use std::sync::LazyLock;
 
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
+use carryover_core::render::saved::SavedMessage;
 use carryover_core::render::uasf::{UASF_SCHEMA, UASF_SCHEMA_PREFIX, UasfReader, action_from_call};
 use carryover_core::render::{UasfEvent, UasfSession};
 use carryover_core::time::Timestamp;
@@ -24,11 +26,12 @@ use serde_json::value::RawValue;
 
 use crate::facts::{Facts, UNKNOWN_RESUME_BUDGET};
 use crate::formats::{file, jsonl};
+use crate::saved::{SavedFile, SavedLine, is_saved, project_folder, read_saved};
 use crate::{AGENTS, Agent, AgentError, Bookmark, Dialect, Discovery, FoundCallback, Reader, Sink, Source, Store};
 
 /// More events than anybody has seen; each costs memory, however short it is.
-const MAX_EVENTS: usize = 1_000_000;
-const TOO_MANY_EVENTS: &str = "it holds more than a million events";
+pub(crate) const MAX_EVENTS: usize = 1_000_000;
+pub(crate) const TOO_MANY_EVENTS: &str = "it holds more than a million events";
 
 /// The first version of the format does not say what came back from an edit.
 const MISSING_OUTCOME: &str = "[what came back is not in the captured file]";
@@ -76,6 +79,9 @@ type FileContents = (Vec<Fact>, Vec<Entry>, Vec<RejectedRecord>);
 
 /// The reader for a file, if it holds a captured session.
 pub fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static dyn Agent>, AgentError> {
+    if is_saved(path) {
+        return Ok(Some(find_reader(&read_saved(path)?.session.agent, true)));
+    }
     let holds = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
     let begins = head.trim_ascii_start().strip_prefix(BOM).unwrap_or(head).trim_ascii_start().starts_with(b"{");
     if !begins || !(holds("\"events\"") || holds(UASF_SCHEMA_PREFIX)) {
@@ -180,6 +186,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for EventList<'a> {
 impl CapturedReader {
     /// Reads a file as a whole: what it tells of the session, its entries, and what could not be read.
     fn read_file(&self, path: &Path) -> Result<FileContents, AgentError> {
+        if is_saved(path) {
+            return Ok(self.convert_saved(path, read_saved(path)?));
+        }
         let bytes = file::read_bytes(path, file::MAX_DOCUMENT_BYTES)?;
         let Document { schema, session, events } = parse_document(path, &bytes)?;
         let session = if self.masks_secrets { session.redacted() } else { session };
@@ -201,6 +210,40 @@ impl CapturedReader {
         facts.push(Fact::Closing(if is_ours { Closing::Drop } else { Closing::Answer(MISSING_OUTCOME) }));
         facts.extend(first_prompt_title(&entries));
         Ok((facts, entries, rejected))
+    }
+
+    /// The same of the lines of a saved conversation.
+    fn convert_saved(&self, path: &Path, saved: SavedFile) -> FileContents {
+        let SavedFile { session, lines } = saved;
+        let mut reading = UasfReader::new(self.agent.is_some());
+        let mut rejected = Vec::new();
+        for (index, line) in lines.into_iter().enumerate() {
+            let SavedLine { offset, length, message } = line;
+            let Some(message) = message else {
+                let key = EntryKey { file: 0, offset, part: 0, length };
+                rejected.push(RejectedRecord { key, reason: "a line that is no message" });
+                continue;
+            };
+            let mut event = message.into_event();
+            event.past = session.compacted.iter().any(|(start, end)| (*start..*end).contains(&index));
+            reading.read_event(offset, length, if self.masks_secrets { event.redacted() } else { event });
+        }
+        let entries = reading.finish();
+        let here = || project_folder(path).map(|project| project.display().to_string()).unwrap_or_default();
+        let about = UasfSession {
+            id: session.session_id,
+            agent: session.agent,
+            model: session.agent_config.model.unwrap_or_default(),
+            cwd: if session.project.is_empty() { here() } else { session.project },
+            git_branch: session.git_branch,
+            started_at: session.created_at,
+            title: Some(session.title),
+            ..UasfSession::default()
+        };
+        let mut facts = session_facts(path, if self.masks_secrets { about.redacted() } else { about });
+        facts.push(Fact::Closing(Closing::Drop));
+        facts.extend(first_prompt_title(&entries));
+        (facts, entries, rejected)
     }
 }
 
@@ -233,7 +276,8 @@ fn first_prompt_title(entries: &[Entry]) -> Option<Fact> {
 
 /// The event that a record of ours is.
 fn parse_event(record: &str) -> Option<UasfEvent> {
-    serde_json::from_str(record).ok()
+    let saved = SavedMessage::parse(record).map(SavedMessage::into_event);
+    saved.or_else(|| serde_json::from_str(record).ok())
 }
 
 impl Agent for CapturedReader {

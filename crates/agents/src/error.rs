@@ -15,6 +15,8 @@ pub enum AgentError {
     NotASession { agent: &'static str, path: PathBuf, reason: &'static str },
     #[error("{} holds a captured session (UASF) that cannot be read: {reason}", path.display())]
     Captured { path: PathBuf, reason: String },
+    #[error("{} is of a saved conversation and cannot be read: {reason}", path.display())]
+    Saved { path: PathBuf, reason: String },
     #[error("{} refers to session {missing}, which is not in the store", path.display())]
     MissingBase { path: PathBuf, missing: String },
     #[error("{}: no record at byte {offset}; the file was replaced while it was read", path.display())]

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Cleanup, Env, FindServices, HookSet, Memory, Os, Placement, ResumeCommand};
+use crate::command_files::places;
+use crate::{Cleanup, CommandFiles, Env, FindServices, HookSet, Memory, Os, Placement, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +145,10 @@ pub struct Facts {
     pub read_list: Option<&'static ReadList>,
     /// The model services that it talks to, where it can be led to other addresses for one run.
     pub recording: Option<FindServices>,
+    /// Prompts that a person keeps in files and calls by name, where it has such.
+    pub commands: Option<&'static CommandFiles>,
+    /// Files in which servers of tools are named.
+    pub tool_servers: &'static [PathRule],
 }
 
 /// A list of files in an agent's settings (YAML), each of which it reads at the start of every session.
@@ -198,6 +203,8 @@ impl Facts {
         read_list: None,
         cleanup: None,
         recording: None,
+        commands: None,
+        tool_servers: &[],
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.
@@ -205,6 +212,11 @@ impl Facts {
         let mut found = candidate_paths(self.stores, env);
         found.extend(env.stores.get(self.id).into_iter().flatten().cloned());
         found
+    }
+
+    /// The files in which its servers of tools are named, in these surroundings.
+    pub fn tool_server_files(&self, env: &Env) -> Vec<PathBuf> {
+        places(self.tool_servers, env)
     }
 
     /// Whether sessions are kept with the work, so that projects must be known before sessions can be.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{Env, Facts, PathRule, Version};
 
 pub use caller::{CallerMark, CallerProcess, HeadlessMarks, VariableMark};
-pub use payload::{HookCall, HookError, read_call};
+pub use payload::{HookCall, HookError, prompt_text, read_call};
 
 /// An event's meaning, as far as it matters to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,6 +106,8 @@ pub struct HookSet {
     pub tables: &'static [HookTable],
     /// How it takes text at the start of a session.
     pub injection: Injection,
+    /// It takes text in the same form when the user has said something.
+    pub injects_at_prompt: bool,
     /// The values of `source` in an event at the start of a session, with what they mean.
     pub start_reasons: &'static [(&'static str, StartReason)],
     /// What a start means whose source is none of these.

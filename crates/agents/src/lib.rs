@@ -9,6 +9,7 @@ pub mod captured;
 mod claude_code;
 mod cleanup;
 mod codex;
+mod command_files;
 mod copilot_cli;
 mod copilot_vscode;
 mod cursor;
@@ -28,6 +29,7 @@ mod plan;
 mod pointer_file;
 mod qwen_code;
 mod recording;
+pub mod saved;
 mod settings;
 mod target;
 mod version;
@@ -40,6 +42,7 @@ pub use agent::{
     Sink, Source, Store, UnreadableSessions, Writer,
 };
 pub use cleanup::{AgeClock, Cleanup};
+pub use command_files::{CommandFiles, CommandForm, CommandText};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{
@@ -49,7 +52,7 @@ pub use facts::{
 pub use hooks::{
     CallerMark, CallerProcess, EntryShape, HeadlessMarks, HookBinding, HookCall, HookError, HookEvent, HookKind,
     HookPlace, HookSet, HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark,
-    read_call,
+    prompt_text, read_call,
 };
 pub use memory::{Memory, MemoryFile, MemoryPlace};
 pub use plan::{

@@ -117,9 +117,12 @@ fn add_arg_candidates(arg: Arg, command: &str, words: &[&str]) -> Arg {
     match (command, arg.get_id().as_str()) {
         (_, "session" | "session_flag") => arg.add(ArgValueCompleter::new(SessionCompleter {
             agent: named_source(words),
+            has_conversations: command == "resume",
             words: words.iter().map(ToString::to_string).collect(),
         })),
         ("sync", "from") => arg.add(ArgValueCandidates::new(candidates::memory_candidates)),
+        ("show", "words") => arg.add(ArgValueCandidates::new(candidates::conversation_candidates)),
+        ("save", "kind") => arg.add(ArgValueCandidates::new(candidates::type_candidates)),
         ("undo", "id") => arg.add(ArgValueCandidates::new(candidates::undo_candidates)),
         ("get" | "set" | "unset", "key") => arg.add(ArgValueCandidates::new(candidates::key_candidates)),
         ("set", "value") => {

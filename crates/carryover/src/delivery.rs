@@ -47,6 +47,11 @@ impl Prompt {
         Self::from_material(context, &material, &brief.session.0, taker, tokens)
     }
 
+    /// One that was fitted already.
+    pub(crate) fn from_rendered(rendered: ResumePrompt, budget: u64) -> Self {
+        Self { rendered, budget }
+    }
+
     pub(crate) fn from_material(
         context: &Context,
         material: &Material<'_>,

@@ -153,6 +153,9 @@ fn recovery_hint(error: &AgentError) -> &'static str {
         AgentError::Captured { .. } => {
             "write it anew with `carryover show ID --format uasf`, or read it with a newer carryover"
         }
+        AgentError::Saved { .. } => {
+            "`git log -p` on that file shows what happened to it; `carryover save` writes it anew"
+        }
         AgentError::CannotHold { .. } => "hand it over in words: `carryover handoff --target AGENT`",
         _ => LIST_HINT,
     }

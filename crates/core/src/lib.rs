@@ -4,6 +4,7 @@
 //! input always gives the same bytes.
 
 pub mod distill;
+pub mod farewell;
 pub mod fit;
 pub mod json;
 pub mod live;

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod carry;
 pub mod client;
 pub mod context;
+pub mod conversations;
 pub mod doctor;
 pub mod handoff;
 pub mod install;

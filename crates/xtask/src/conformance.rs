@@ -5,6 +5,7 @@
 
 mod arguments;
 mod carryover;
+mod commands;
 mod front_door;
 mod hooks;
 mod isolated_network;
@@ -40,7 +41,7 @@ pub(crate) enum ConformanceError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(
-        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --record, --carryover"
+        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --record, --commands, --carryover"
     )]
     Usage { argument: String },
     #[error("no pair matches the filter")]

@@ -38,6 +38,7 @@ const DAILY_STEPS: &[(&str, Step)] = &[
     // One client that dies and the next that starts, and a compaction; the ring of all of them is for a release.
     ("hooks", |root| run_conformance(root, &["--hooks", "--from", "claude-code"])),
     ("record", |root| run_conformance(root, &["--record", "--from", "claude-code"])),
+    ("commands", |root| run_conformance(root, &["--commands", "--from", "claude-code"])),
 ];
 const FULL_STEPS: &[(&str, Step)] = &[
     ("conformance", |root| run_conformance(root, &["--full", "--check"])),
@@ -45,6 +46,7 @@ const FULL_STEPS: &[(&str, Step)] = &[
     FRONT_DOOR,
     ("hooks", |root| run_conformance(root, &["--hooks"])),
     ("record", |root| run_conformance(root, &["--record"])),
+    ("commands", |root| run_conformance(root, &["--commands"])),
     ("bench", run_figures),
 ];
 

@@ -36,8 +36,8 @@ use carryover_core::transcript::Permission;
 
 use crate::settings::first_setting;
 use crate::{
-    AgeClock, Agent, Cleanup, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm,
-    SettingsView, Writer,
+    AgeClock, Agent, Cleanup, CommandFiles, CommandForm, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE,
+    PathBase, PathRule, ResumeForm, SettingsView, Writer,
 };
 
 /// Claude Code, 1.0 to 2.1.
@@ -86,6 +86,23 @@ static FACTS: Facts = Facts {
         clock: AgeClock::FileTime,
     }),
     recording: Some(recording::find_services),
+    commands: Some(&CommandFiles {
+        folders: &[
+            PathRule { on: &[], base: PathBase::Project, path: &[".claude", "commands"] },
+            PathRule { on: &[], base: PathBase::Variable("CLAUDE_CONFIG_DIR"), path: &["commands"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".claude", "commands"] },
+        ],
+        own_folders: &[
+            PathRule { on: &[], base: PathBase::Variable("CLAUDE_CONFIG_DIR"), path: &["commands"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".claude", "commands"] },
+        ],
+        form: CommandForm::Markdown,
+    }),
+    tool_servers: &[
+        PathRule { on: &[], base: PathBase::Project, path: &[".mcp.json"] },
+        PathRule { on: &[], base: PathBase::Project, path: &[".claude", "settings.json"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".claude.json"] },
+    ],
     ..Facts::USUAL
 };
 

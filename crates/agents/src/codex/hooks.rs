@@ -42,6 +42,7 @@ pub(super) static HOOKS: HookSet = HookSet {
         ],
     }],
     injection: Injection::HookOutput,
+    injects_at_prompt: true,
     start_reasons: &[
         ("startup", StartReason::New),
         ("resume", StartReason::Resumed),

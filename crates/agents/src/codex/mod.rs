@@ -38,8 +38,8 @@ use carryover_core::transcript::SessionId;
 
 use crate::agent::is_plain_name;
 use crate::{
-    Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeCommand, ResumeForm,
-    SettingsView, Source, Writer,
+    Agent, CommandFiles, CommandForm, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule,
+    ResumeCommand, ResumeForm, SettingsView, Source, Writer,
 };
 
 /// Codex CLI, 0.20 to 0.166.
@@ -70,6 +70,23 @@ static FACTS: Facts = Facts {
     reading_advice: PORTIONS_READING_ADVICE,
     hooks: Some(&hooks::HOOKS),
     recording: Some(recording::find_services),
+    // 0.166 knows no prompts in files any more.
+    commands: Some(&CommandFiles {
+        folders: &[
+            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "skills"] },
+        ],
+        own_folders: &[
+            PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".codex", "skills"] },
+        ],
+        form: CommandForm::Skill,
+    }),
+    tool_servers: &[
+        PathRule { on: &[], base: PathBase::Project, path: &[".codex", "config.toml"] },
+        PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["config.toml"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".codex", "config.toml"] },
+    ],
     ..Facts::USUAL
 };
 

@@ -35,6 +35,7 @@ pub(super) static HOOKS: HookSet = HookSet {
     place: SHARED_FILE,
     tables: &[HookTable { since: Version(1, 0, 102), events: SHARED_EVENTS }],
     injection: Injection::TopLevel,
+    injects_at_prompt: true,
     start_reasons: &[("new", StartReason::New), ("startup", StartReason::New), ("resume", StartReason::Resumed)],
     unnamed_start: StartReason::Unknown,
     headless: HeadlessMarks::arguments(&["-p", "--prompt"]),

@@ -8,6 +8,7 @@ pub(super) static HOOKS: HookSet = HookSet {
     place: SHARED_FILE,
     tables: &[HookTable { since: Version(0, 0, 0), events: SHARED_EVENTS }],
     injection: Injection::TopLevel,
+    injects_at_prompt: true,
     start_reasons: &[("new", StartReason::New)],
     unnamed_start: StartReason::Unknown,
     headless: HeadlessMarks::EDITOR,

@@ -24,6 +24,7 @@ pub(super) static HOOKS: HookSet = HookSet {
         ],
     }],
     injection: Injection::SnakeCase,
+    injects_at_prompt: true,
     start_reasons: &[],
     // It tells of new sessions only, and does not say why.
     unnamed_start: StartReason::New,

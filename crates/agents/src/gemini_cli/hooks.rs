@@ -29,6 +29,7 @@ pub(super) static HOOKS: HookSet = HookSet {
         ],
     }],
     injection: Injection::HookOutput,
+    injects_at_prompt: true,
     start_reasons: &[("startup", StartReason::New), ("resume", StartReason::Resumed), ("clear", StartReason::Cleared)],
     unnamed_start: StartReason::Unknown,
     headless: HeadlessMarks { takes_piped_prompt: true, ..HeadlessMarks::arguments(&["-p", "--prompt"]) },

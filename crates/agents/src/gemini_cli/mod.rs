@@ -29,7 +29,8 @@ mod write_tests;
 
 use crate::settings::first_setting;
 use crate::{
-    AgeClock, Agent, Cleanup, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer,
+    AgeClock, Agent, Cleanup, CommandFiles, CommandForm, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm,
+    SettingsView, Writer,
 };
 
 /// Gemini CLI, 0.61.
@@ -67,6 +68,23 @@ static FACTS: Facts = Facts {
         clock: AgeClock::LastUse,
     }),
     recording: Some(recording::find_services),
+    commands: Some(&CommandFiles {
+        folders: &[
+            PathRule { on: &[], base: PathBase::Project, path: &[".gemini", "commands"] },
+            PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini", "commands"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "commands"] },
+        ],
+        own_folders: &[
+            PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini", "commands"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "commands"] },
+        ],
+        form: CommandForm::Toml,
+    }),
+    tool_servers: &[
+        PathRule { on: &[], base: PathBase::Project, path: &[".gemini", "settings.json"] },
+        PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini", "settings.json"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "settings.json"] },
+    ],
     ..Facts::USUAL
 };
 

@@ -129,6 +129,15 @@ pub fn read_call(call: &HookCall<'_>) -> Result<HookEvent, HookError> {
     })
 }
 
+/// What the user said, where an event tells it. It is no part of the event: what is kept of events holds no words.
+pub fn prompt_text(payload: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct WirePrompt {
+        prompt: String,
+    }
+    serde_json::from_slice::<WirePrompt>(payload).ok().map(|told| told.prompt)
+}
+
 /// Whose event it is: some agents run the hooks of others.
 fn find_owner(
     called: &'static Facts,

@@ -29,6 +29,7 @@ pub(super) static HOOKS: HookSet = HookSet {
         ],
     }],
     injection: Injection::Plain,
+    injects_at_prompt: false,
     start_reasons: &[("startup", StartReason::New), ("resume", StartReason::Resumed)],
     unnamed_start: StartReason::Unknown,
     headless: HeadlessMarks::arguments(&["run", "github"]),

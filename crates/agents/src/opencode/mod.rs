@@ -35,7 +35,10 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Store, Writer};
+use crate::{
+    Agent, CommandFiles, CommandForm, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView,
+    Store, Writer,
+};
 
 /// The client as of 1.18, and its older stores.
 pub(crate) struct OpenCode;
@@ -64,6 +67,28 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     hooks: Some(&hooks::HOOKS),
     recording: Some(recording::find_services),
+    commands: Some(&CommandFiles {
+        folders: &[
+            PathRule { on: &[], base: PathBase::Project, path: &[".opencode", "commands"] },
+            PathRule { on: &[], base: PathBase::Project, path: &[".opencode", "command"] },
+            PathRule { on: &[], base: PathBase::Variable("XDG_CONFIG_HOME"), path: &["opencode", "commands"] },
+            PathRule { on: &[], base: PathBase::Variable("XDG_CONFIG_HOME"), path: &["opencode", "command"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "commands"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "command"] },
+        ],
+        own_folders: &[
+            PathRule { on: &[], base: PathBase::Variable("XDG_CONFIG_HOME"), path: &["opencode", "commands"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "commands"] },
+        ],
+        form: CommandForm::Markdown,
+    }),
+    tool_servers: &[
+        PathRule { on: &[], base: PathBase::Project, path: &["opencode.json"] },
+        PathRule { on: &[], base: PathBase::Project, path: &["opencode.jsonc"] },
+        PathRule { on: &[], base: PathBase::Variable("XDG_CONFIG_HOME"), path: &["opencode", "opencode.json"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "opencode.json"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "opencode.jsonc"] },
+    ],
     ..Facts::USUAL
 };
 

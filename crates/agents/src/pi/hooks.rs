@@ -31,6 +31,7 @@ pub(super) static HOOKS: HookSet = HookSet {
         ],
     }],
     injection: Injection::Plain,
+    injects_at_prompt: false,
     start_reasons: &[
         ("startup", StartReason::New),
         ("resume", StartReason::Resumed),

@@ -20,6 +20,7 @@ pub(super) static HOOKS: HookSet = HookSet {
         ],
     }],
     injection: Injection::Nothing,
+    injects_at_prompt: false,
     start_reasons: &[],
     unnamed_start: StartReason::Unknown,
     headless: HeadlessMarks::EDITOR,

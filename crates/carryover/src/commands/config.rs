@@ -147,9 +147,10 @@ fn show_config(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandErr
 }
 
 fn write_setting(ui: &mut Ui, key: &str, value: Option<String>, default: &str) -> Result<(), CommandError> {
+    let width = config::all_keys().iter().map(|key| key.name.len()).max().unwrap_or(0);
     match value {
-        Some(value) => writeln!(ui.out(), "{key:<16} {value}")?,
-        None => writeln!(ui.out(), "{key:<16} {DIM}({default}){DIM:#}")?,
+        Some(value) => writeln!(ui.out(), "{key:<width$} {value}")?,
+        None => writeln!(ui.out(), "{key:<width$} {DIM}({default}){DIM:#}")?,
     }
     Ok(())
 }

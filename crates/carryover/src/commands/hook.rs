@@ -6,9 +6,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use carryover_agents::{Facts, HookCall, HookEvent, HookKind, hooked_agents, read_call};
+use carryover_agents::{Facts, HookCall, HookEvent, HookKind, hooked_agents, prompt_text, read_call};
 use carryover_engine::capture::spool_event;
 use carryover_engine::context::Context;
+use carryover_engine::conversations::suggestion::suggest_save;
 use carryover_engine::handoff::injection::handoff_for_start;
 use carryover_engine::install;
 use carryover_engine::own::permissions;
@@ -28,7 +29,8 @@ const START_TIME: Duration = Duration::from_millis(400);
 ///
 /// Agents call this themselves once `carryover install` has told them to. What the agent says on standard input is passed
 /// on to the daemon; at the start of a session the project's handoff is printed, in the form in which that agent gives
-/// it to its model. It says nothing otherwise, and never fails.
+/// it to its model. With `conversations.suggest` it tells once, with a prompt, that the session may be saved. It says nothing
+/// otherwise, and never fails.
 #[derive(Args)]
 pub(crate) struct HookArgs {
     /// The agent, by its id
@@ -92,8 +94,17 @@ fn take_call(context: &Context, agent: &'static Facts, event: &str, payload: &[u
         spool_event(context, &told, context.env.now).ok();
     }
     // Who says nothing of itself is not known well enough to be given anything.
-    let is_told = !payload.trim_ascii().is_empty();
-    (is_start && is_told).then(|| render_handoff(context, agent, &told, event)).flatten()
+    if payload.trim_ascii().is_empty() {
+        return None;
+    }
+    if is_start { render_handoff(context, agent, &told, event) } else { render_suggestion(context, agent, &told, call) }
+}
+
+/// One suggestion to save, with the user's prompt; off where nobody has asked for it.
+fn render_suggestion(context: &Context, agent: &Facts, told: &HookEvent, call: HookCall<'_>) -> Option<String> {
+    let hooks = agent.hooks.filter(|hooks| hooks.injects_at_prompt)?;
+    let text = suggest_save(context, told, &prompt_text(call.payload)?)?;
+    hooks.injection.render(call.event, &text)
 }
 
 fn render_handoff(context: &Context, agent: &Facts, told: &HookEvent, event: &str) -> Option<String> {

@@ -33,6 +33,7 @@ Examples:
   carryover install
   carryover install --yes
   carryover install --agents claude-code,codex --protocol brief
+  carryover install --yes --commands
   carryover install --yes --dry-run")]
 pub(crate) struct InstallArgs {
     #[command(flatten)]
@@ -51,6 +52,9 @@ pub(crate) struct SetupArgs {
     /// Aider has no hooks: let it read .carryover/handoff.md at every start
     #[arg(long)]
     aider_read: bool,
+    /// Also put /workspace.resume, /workspace.plan and the like into agents that have commands
+    #[arg(long)]
+    commands: bool,
     /// Neither register nor start the daemon; `refresh` does not either, then
     #[arg(long)]
     pub(super) no_service: bool,
@@ -132,6 +136,7 @@ pub(super) fn apply_choice(
     let choice = Choice {
         agents,
         uses_read_lists: args.aider_read || earlier.is_some_and(|record| record.uses_read_lists),
+        uses_commands: args.commands || earlier.is_some_and(|record| record.uses_commands),
         protocol: args.protocol.clone(),
         uses_service: uses_service || earlier.is_some_and(|record| record.uses_service),
     };

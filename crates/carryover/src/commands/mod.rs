@@ -5,6 +5,7 @@ mod capsule;
 mod capture;
 mod completions;
 mod config;
+mod conversations;
 mod daemon;
 mod demo;
 mod detect;
@@ -23,6 +24,7 @@ mod record;
 mod refresh;
 mod restore;
 mod resume;
+mod save;
 mod search;
 mod show;
 mod status;
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Brief(brief::BriefArgs),
     Capsule(capsule::CapsuleArgs),
     Import(import::ImportArgs),
+    Save(save::SaveArgs),
+    Conversations(conversations::ConversationsArgs),
     Undo(undo::UndoArgs),
     Search(search::SearchArgs),
     Restore(restore::RestoreArgs),
@@ -112,6 +116,8 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Capture(_)
         | Command::Capsule(_)
         | Command::Import(_)
+        | Command::Save(_)
+        | Command::Conversations(_)
         | Command::Undo(_)
         | Command::Search(_)
         | Command::Restore(_)
@@ -163,6 +169,8 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
         Command::Capsule(args) => capsule::cmd_capsule(ui, context, globals, args),
         Command::Import(args) => import::cmd_import(ui, context, globals, args),
+        Command::Save(args) => save::cmd_save(ui, context, globals, args),
+        Command::Conversations(args) => conversations::cmd_conversations(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
         Command::Search(args) => search::cmd_search(ui, context, args),
         Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),

@@ -1,6 +1,7 @@
 //! `carryover resume`.
 
 mod captured;
+mod conversation;
 pub(super) mod native;
 mod own;
 mod text;
@@ -25,6 +26,7 @@ use crate::launch::refuse_missing_client;
 use crate::process_env::resolve_path;
 use crate::shell;
 use crate::ui::Ui;
+use conversation::ResumedConversation;
 use native::NotNative;
 
 /// Go on with a session in another agent
@@ -47,6 +49,7 @@ Examples:
   carryover resume --target cursor --context-only         a brief where Cursor reads its rules
   carryover resume --target gemini-cli --prompt           a prompt to start it with
   carryover resume process.json --target codex            from `carryover show --format uasf > process.json`
+  carryover resume 001-plan-the-move --target codex       a conversation that `carryover save` has kept
   carryover resume --file session.json --target codex     a prompt, from an earlier `carryover capture`")]
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
@@ -102,22 +105,107 @@ pub(crate) fn cmd_resume(
     if let Some(portable) = captured::find_portable(context, args)? {
         return captured::resume_portable(ui, context, args, portable);
     }
-    let avoided = args.target.filter(|_| args.prefer_others).map(|target| target.id);
-    let mut session = match &args.file {
+    if let Some(conversation) = conversation::find_named(context, args)? {
+        return resume_conversation(ui, context, globals, args, &conversation);
+    }
+    let session = match &args.file {
         Some(file) => captured::find_session(context, file)?,
-        None => choice::choose_session_avoiding(ui, context, globals, &args.session, None, avoided)?,
+        None => match choose_session(ui, context, globals, args)? {
+            Chosen::Session(session) => *session,
+            Chosen::Conversation(conversation) => {
+                return resume_conversation(ui, context, globals, args, &conversation);
+            }
+        },
     };
+    let target = choose_target(ui, context, globals, args, &session)?;
+    resume_session(ui, context, args, session, target, None)
+}
+
+/// What some words name.
+enum Chosen {
+    Session(Box<ListedSession>),
+    Conversation(Box<ResumedConversation>),
+}
+
+/// The session that is meant; where there is none, or where it was saved, the conversation with these words.
+fn choose_session(ui: &mut Ui, context: &Context, globals: Globals, args: &ResumeArgs) -> Result<Chosen, CommandError> {
+    let avoided = args.target.filter(|_| args.prefer_others).map(|target| target.id);
+    let chosen = choice::choose_session_avoiding(ui, context, globals, &args.session, None, avoided);
+    let conversation = match &chosen {
+        Err(error) if !matches!(error.kind, ErrorKind::NotFound | ErrorKind::NoAgent) => None,
+        Err(_) => conversation::find_fitting(context, args, None)?,
+        Ok(session) => conversation::find_fitting(context, args, Some(session))?,
+    };
+    match conversation {
+        Some(conversation) => Ok(Chosen::Conversation(Box::new(conversation))),
+        None => chosen.map(|session| Chosen::Session(Box::new(session))),
+    }
+}
+
+/// Goes on with a conversation that is kept in a project.
+fn resume_conversation(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &ResumeArgs,
+    conversation: &ResumedConversation,
+) -> Result<(), CommandError> {
+    conversation.announce(ui)?;
+    let target = match &conversation.session {
+        Some(session) => choose_target(ui, context, globals, args, session)?,
+        None => args.target.or_else(|| configured_target(context)).ok_or_else(unnamed_target)?,
+    };
+    if !args.dry_run {
+        conversation.mark_active(context)?;
+    }
+    let resumed = match &conversation.session {
+        Some(session) => resume_session(ui, context, args, session.clone(), target, Some(conversation)),
+        None => resume_document(ui, context, args, &target, conversation),
+    };
+    if resumed.is_err() && !args.dry_run {
+        conversation.restore_status(context);
+    }
+    resumed
+}
+
+/// Goes on from the document alone.
+fn resume_document(
+    ui: &mut Ui,
+    context: &Context,
+    args: &ResumeArgs,
+    target: &Target,
+    conversation: &ResumedConversation,
+) -> Result<(), CommandError> {
+    let mut warnings = conversation.changes(context, target);
+    if let Some(agent) = carryover_agents::agent_by_name(target.id).filter(|_| !args.prompt) {
+        warnings.push(conversation.explain_prompt(agent.facts()));
+    }
+    if args.native || args.context_only {
+        return Err(CommandError::usage("only its document is left, from which it goes on with a prompt")
+            .with_hint("leave out `--native` and `--context-only`"));
+    }
+    conversation.as_prompt(ui, context, target, args, warnings)
+}
+
+fn resume_session(
+    ui: &mut Ui,
+    context: &Context,
+    args: &ResumeArgs,
+    mut session: ListedSession,
+    target: Target,
+    conversation: Option<&ResumedConversation>,
+) -> Result<(), CommandError> {
     if let Some(unmasked) = session.agent.as_captured().filter(|_| args.no_redact) {
         session.agent = unmasked;
     }
-    let target = choose_target(ui, context, globals, args, &session)?;
     if args.launch {
         refuse_missing_client(context, Some(&target))?;
     }
     let agent = carryover_agents::agent_by_name(target.id);
     let is_native = agent.is_some() && !args.prompt && !args.context_only;
     if let Some(command) = agent.filter(|_| is_native).and_then(|agent| args.own_command(context, &session, agent)) {
-        return own::resume_own(ui, context, &session, &command, args);
+        let changes = conversation.map(|conversation| conversation.changes(context, &target));
+        return own::resume_own(ui, context, &session, &command, args, changes.unwrap_or_default());
     }
     let ahead = agent.filter(|_| is_native && args.may_go_on()).and_then(|agent| {
         let earlier = EarlierCopy::find_ahead(context, &session, agent)?;
@@ -127,13 +215,15 @@ pub(crate) fn cmd_resume(
         return own::resume_copy(ui, context, agent, &earlier, &command, args);
     }
     let mut warnings = choice::announce_open(ui, &session)?;
-    match agent {
+    warnings.extend(conversation.iter().flat_map(|conversation| conversation.changes(context, &target)));
+    match (agent, conversation) {
+        (_, Some(conversation)) if args.prompt => conversation.as_prompt(ui, context, &target, args, warnings),
         _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
         _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings),
-        Some(agent) => resume_in_agent(ui, context, &session, agent, args, warnings),
-        None if args.native => Err(CommandError::new(ErrorKind::Io, format!("{} takes no sessions", target.name))
+        (Some(agent), _) => resume_in_agent(ui, context, &session, agent, args, warnings, conversation),
+        (None, _) if args.native => Err(CommandError::new(ErrorKind::Io, format!("{} takes no sessions", target.name))
             .with_hint("without `--native`, it gets a brief where it reads its rules")),
-        None => {
+        (None, _) => {
             warnings.push(format!("{} takes no sessions: it gets a brief where it reads its rules", target.name));
             text::as_context(ui, context, &session, &target, args, warnings)
         }
@@ -148,19 +238,25 @@ fn resume_in_agent(
     agent: &'static dyn Agent,
     args: &ResumeArgs,
     mut warnings: Vec<String>,
+    conversation: Option<&ResumedConversation>,
 ) -> Result<(), CommandError> {
-    match native::resume_natively(ui, context, session, agent, args) {
-        Ok(()) => Ok(()),
-        Err(NotNative::CannotHold(error)) if !args.native => {
+    let resumed = native::resume_natively(ui, context, session, agent, args, conversation);
+    match (resumed, conversation) {
+        (Ok(()), _) => Ok(()),
+        (Err(NotNative::CannotHold(error)), conversation) if !args.native => {
             warnings.push(format!("{error}: it gets a prompt instead"));
-            text::as_prompt(ui, context, session, &Target::from_facts(agent.facts()), args, warnings)
+            let target = Target::from_facts(agent.facts());
+            match conversation {
+                Some(conversation) => conversation.as_prompt(ui, context, &target, args, warnings),
+                None => text::as_prompt(ui, context, session, &target, args, warnings),
+            }
         }
-        Err(NotNative::CannotHold(error)) => {
+        (Err(NotNative::CannotHold(error)), _) => {
             let after = ["--target", agent.facts().id];
             let line = shell::session_command(&["handoff"], &session.found.id.0, &after, context.env.os);
             Err(CommandError::new(ErrorKind::Io, error).with_hint(format!("hand it over in words: `{line}`")))
         }
-        Err(NotNative::Failed(error)) => Err(error),
+        (Err(NotNative::Failed(error)), _) => Err(error),
     }
 }
 
@@ -205,8 +301,7 @@ fn choose_target(
     args: &ResumeArgs,
     session: &ListedSession,
 ) -> Result<Target, CommandError> {
-    let configured = || context.config.resume.target.as_deref().and_then(Target::by_name);
-    if let Some(target) = args.target.or_else(configured) {
+    if let Some(target) = args.target.or_else(|| configured_target(context)) {
         return Ok(target);
     }
     let offers = list_offers(context, session);
@@ -219,6 +314,10 @@ fn choose_target(
         return ask_target(ui, &offers);
     }
     Err(unnamed_target())
+}
+
+fn configured_target(context: &Context) -> Option<Target> {
+    context.config.resume.target.as_deref().and_then(Target::by_name)
 }
 
 /// Asks by number.

@@ -6,7 +6,7 @@ use carryover_engine::context::Context;
 use carryover_engine::handoff::published::Published;
 use carryover_engine::install::detection::{self, Presence};
 use carryover_engine::install::hooks_state::{HooksState, check_hooks};
-use carryover_engine::install::record::{FileRecord, InstallRecord};
+use carryover_engine::install::record::{FileKind, FileRecord, InstallRecord};
 use carryover_engine::ledger::{AtRisk, at_risk};
 use clap::Args;
 use serde::Serialize;
@@ -101,7 +101,8 @@ pub(crate) fn cmd_status(ui: &mut Ui, context: &Context, _: &StatusArgs) -> Resu
 
 fn describe_agent(context: &Context, record: Option<&InstallRecord>, facts: &'static Facts) -> AgentRow {
     let presence = detection::find_agent(context, facts);
-    let file: Option<&FileRecord> = record.and_then(|record| record.files.iter().find(|file| file.owner == facts.id));
+    let file: Option<&FileRecord> = record
+        .and_then(|record| record.files.iter().find(|file| file.owner == facts.id && file.kind != FileKind::Command));
     let hooks = facts.hooks;
     let is_trusted = hooks.and_then(|hooks| hooks.is_trusted);
     AgentRow {

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use carryover_agents::{AGENTS, Agent, Facts, Liveness, all_facts};
 use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
+use carryover_engine::conversations::{Conversation, conversation_root, list_conversations};
 use carryover_engine::own::config::{self, ValueKind};
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::recent::recent_sessions;
@@ -25,6 +26,8 @@ const MAX_TITLE_CHARS: usize = 60;
 /// Completes a session, by its id or a file.
 pub(super) struct SessionCompleter {
     pub(super) agent: Option<&'static dyn Agent>,
+    /// A conversation that is kept in the project will do, too.
+    pub(super) has_conversations: bool,
     /// The words so far.
     pub(super) words: Vec<String>,
 }
@@ -42,7 +45,14 @@ impl ValueCompleter for SessionCompleter {
         let sessions = recent_sessions(&context, self.agent, MAX_SESSIONS);
         // One is enough: what follows it is no session.
         let is_named = |session: &ListedSession| self.is_named(&session.found.id.0, typed);
-        if sessions.iter().any(is_named) { Vec::new() } else { session_candidates(&context, &sessions, typed) }
+        if sessions.iter().any(is_named) {
+            return Vec::new();
+        }
+        let mut candidates = session_candidates(&context, &sessions, typed);
+        if self.has_conversations && self.agent.is_none() {
+            candidates.extend(kept_conversations(&context, typed));
+        }
+        candidates
     }
 }
 
@@ -61,6 +71,26 @@ fn session_candidates(context: &Context, sessions: &[ListedSession], typed: &str
         Some(described(fitting, &describe_session(context, session)))
     };
     sessions.iter().filter_map(candidate).collect()
+}
+
+/// Conversations of this project, by their ids.
+pub(super) fn conversation_candidates() -> Vec<CompletionCandidate> {
+    process_env::open_context().map(|context| kept_conversations(&context, "")).unwrap_or_default()
+}
+
+fn kept_conversations(context: &Context, typed: &str) -> Vec<CompletionCandidate> {
+    let kept = list_conversations(&conversation_root(context, &context.cwd)).conversations;
+    let fitting = kept.iter().filter(|one| one.id.starts_with(typed) && is_plain_word(&one.id)).take(MAX_SESSIONS);
+    let describe = |one: &Conversation| {
+        let (status, title) = (one.saved.status.name(), one_line(&one.saved.title, MAX_TITLE_CHARS));
+        described(&one.id, &format!("{}, {status}: {title}", one.saved.conversation_type))
+    };
+    fitting.map(describe).collect()
+}
+
+/// The types that most conversations are of.
+pub(super) fn type_candidates() -> Vec<CompletionCandidate> {
+    ["brainstorm", "debug", "plan", "learn", "conversation"].map(CompletionCandidate::new).into()
 }
 
 /// As `codex, 2 h ago: fix the parser`.
@@ -116,6 +146,7 @@ pub(super) fn value_candidates(dotted: &str) -> Vec<CompletionCandidate> {
         Some(ValueKind::Notification) => config::NOTIFICATIONS.map(CompletionCandidate::new).into(),
         Some(ValueKind::Switch) => ["true", "false"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Tokens) => ["32000", "100000", "200000"].map(CompletionCandidate::new).into(),
+        Some(ValueKind::Count) => ["10", "20", "50"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Seconds) => ["10", "30", "60"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Days) => ["0", "90", "365"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Port) => ["0", "47823"].map(CompletionCandidate::new).into(),
@@ -129,7 +160,7 @@ fn described(word: &str, description: &str) -> CompletionCandidate {
 
 /// A word that every shell takes as it is; an id is a file's word, and may be anything.
 fn is_plain_word(word: &str) -> bool {
-    !word.starts_with('-') && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    !word.starts_with('-') && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 #[cfg(test)]

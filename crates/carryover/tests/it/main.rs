@@ -23,6 +23,7 @@ mod test_capsule;
 mod test_captured;
 mod test_completions;
 mod test_config;
+mod test_conversations;
 #[cfg(unix)]
 mod test_daemon;
 mod test_demo;
@@ -50,6 +51,7 @@ mod test_record;
 mod test_resilience;
 mod test_resume;
 mod test_resume_again;
+mod test_save;
 mod test_short_road;
 mod test_show;
 #[cfg(unix)]

@@ -6,21 +6,23 @@ fn without_a_file_the_defaults_hold() {
     insta::assert_snapshot!(env.run(&["config"]), @"
     exit code 0
     --- stdout
-    agents           (all)
-    stores.<agent>   (the agent's own folders)
-    resume.target    (must be named)
-    resume.tokens    (the window of the target's model)
-    resume.launch    (false)
-    handoff.tokens   (what suits the target)
-    handoff.protocol (ask)
-    handoff.pointers (true)
-    handoff.max_age  (14)
-    daemon.port      (47823)
-    watch.agents     (the agents that are looked at)
-    watch.interval   (30)
-    watch.notify     (bell)
-    ledger.enabled   (true)
-    ledger.retention (0)
+    agents                        (all)
+    stores.<agent>                (the agent's own folders)
+    resume.target                 (must be named)
+    resume.tokens                 (the window of the target's model)
+    resume.launch                 (false)
+    handoff.tokens                (what suits the target)
+    handoff.protocol              (ask)
+    handoff.pointers              (true)
+    handoff.max_age               (14)
+    conversations.recent_messages (20)
+    conversations.suggest         (false)
+    daemon.port                   (47823)
+    watch.agents                  (the agents that are looked at)
+    watch.interval                (30)
+    watch.notify                  (bell)
+    ledger.enabled                (true)
+    ledger.retention              (0)
     --- stderr
     [HOME]/.carryover/config.toml (not there yet)
     ");
@@ -50,21 +52,23 @@ fn what_is_set_is_read_back() {
     insta::assert_snapshot!(env.run(&["config", "show"]), @"
     exit code 0
     --- stdout
-    agents           (all)
-    stores.codex     /mnt/old,[HOME]/older
-    resume.target    claude-code
-    resume.tokens    (the window of the target's model)
-    resume.launch    (false)
-    handoff.tokens   (what suits the target)
-    handoff.protocol (ask)
-    handoff.pointers (true)
-    handoff.max_age  (14)
-    daemon.port      (47823)
-    watch.agents     (the agents that are looked at)
-    watch.interval   (30)
-    watch.notify     (bell)
-    ledger.enabled   (true)
-    ledger.retention (0)
+    agents                        (all)
+    stores.codex                  /mnt/old,[HOME]/older
+    resume.target                 claude-code
+    resume.tokens                 (the window of the target's model)
+    resume.launch                 (false)
+    handoff.tokens                (what suits the target)
+    handoff.protocol              (ask)
+    handoff.pointers              (true)
+    handoff.max_age               (14)
+    conversations.recent_messages (20)
+    conversations.suggest         (false)
+    daemon.port                   (47823)
+    watch.agents                  (the agents that are looked at)
+    watch.interval                (30)
+    watch.notify                  (bell)
+    ledger.enabled                (true)
+    ledger.retention              (0)
     --- stderr
     [HOME]/.carryover/config.toml
     ");
@@ -97,7 +101,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, conversations.recent_messages, conversations.suggest, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention
     ");
 }
 

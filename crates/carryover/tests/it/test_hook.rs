@@ -232,3 +232,42 @@ fn a_start_of_which_nothing_is_told_is_given_nothing_and_no_words_are_wrong() {
     assert_eq!(env.run(&["hook", "claude-code", "SessionStart"]).success().stdout, "");
     assert!(env.run(&["hook", "--help"]).success().stdout.contains("AGENT"));
 }
+
+/// What an agent is given with a prompt.
+fn given_with_prompt(env: &TestEnv, session: &str, prompt: &str) -> String {
+    let payload =
+        json!({ "session_id": session, "transcript_path": "/nowhere", "cwd": env.project(), "prompt": prompt });
+    call(env, "claude-code", "UserPromptSubmit", &payload).success().stdout
+}
+
+#[test]
+fn a_farewell_leads_to_one_suggestion_where_it_is_wanted_and_to_no_save() {
+    let env = TestEnv::with_sessions();
+    assert_eq!(given_with_prompt(&env, "a", "I need to go."), "");
+    env.run(&["config", "set", "conversations.suggest", "true"]).success();
+    assert_eq!(given_with_prompt(&env, "a", "I need to go through the logs."), "");
+    let given: Value = serde_json::from_str(&given_with_prompt(&env, "a", "ok, I need to go.")).unwrap();
+    let words = given["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert_eq!(given["hookSpecificOutput"]["hookEventName"], "UserPromptSubmit");
+    assert!(words.contains("carryover save") && words.contains("unless the user agrees"), "{words}");
+    // Once in a session; and what was said is kept nowhere.
+    assert_eq!(given_with_prompt(&env, "a", "I need to go."), "");
+    assert_ne!(given_with_prompt(&env, "b", "let's stop here"), "");
+    assert!(!env.project().join("conversations").exists());
+    let kept = fs_err::read_to_string(env.home().join(".carryover/suggestions.json")).unwrap();
+    assert!(!kept.contains("go") && !kept.contains("stop"), "{kept}");
+    let headless = env.var("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    assert_eq!(given_with_prompt(&headless, "c", "let's stop here"), "");
+}
+
+#[test]
+fn a_long_session_that_was_never_saved_is_suggested_once() {
+    let env = TestEnv::with_sessions();
+    env.run(&["config", "set", "conversations.suggest", "true"]).success();
+    let session = "d3a03cdd-c689-41e6-9587-86a6223f5251";
+    let n_given =
+        |session: &str, n: usize| (0..n).filter(|_| !given_with_prompt(&env, session, "next").is_empty()).count();
+    assert_eq!((n_given("long", 39), n_given("long", 1), n_given("long", 5)), (0, 1, 0));
+    env.run(&["save", session]).success();
+    assert_eq!(n_given(session, 45), 0);
+}

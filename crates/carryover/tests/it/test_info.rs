@@ -33,24 +33,26 @@ fn the_settings_in_force_are_told_with_where_they_come_from() {
     let settings = said.stdout.split("\n\n").next().unwrap();
     insta::assert_snapshot!(settings, @"
     Settings
-      home              [HOME]/.carryover  default
-      agents            all  default
-      stores.codex      /srv/codex  CODEX_HOME in the environment
-      stores.pi         /mnt/pi  config.toml
-      resume.target     codex  config.toml
-      resume.tokens     the window of the target's model  default
-      resume.launch     false  default
-      handoff.tokens    what suits the target  default
-      handoff.protocol  ask  default
-      handoff.pointers  true  default
-      handoff.max_age   14  default
-      daemon.port       47823  default
-      watch.agents      the agents that are looked at  default
-      watch.interval    30  default
-      watch.notify      bell  default
-      ledger.enabled    true  default
-      ledger.retention  0  default
-      pager             more  PAGER in the environment
+      home                           [HOME]/.carryover  default
+      agents                         all  default
+      stores.codex                   /srv/codex  CODEX_HOME in the environment
+      stores.pi                      /mnt/pi  config.toml
+      resume.target                  codex  config.toml
+      resume.tokens                  the window of the target's model  default
+      resume.launch                  false  default
+      handoff.tokens                 what suits the target  default
+      handoff.protocol               ask  default
+      handoff.pointers               true  default
+      handoff.max_age                14  default
+      conversations.recent_messages  20  default
+      conversations.suggest          false  default
+      daemon.port                    47823  default
+      watch.agents                   the agents that are looked at  default
+      watch.interval                 30  default
+      watch.notify                   bell  default
+      ledger.enabled                 true  default
+      ledger.retention               0  default
+      pager                          more  PAGER in the environment
     ");
     let told = env.json("info", &["info", "codex"]);
     let of = |key: &str| told["settings"].as_array().unwrap().iter().find(|setting| setting["key"] == key).unwrap();

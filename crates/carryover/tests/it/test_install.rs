@@ -390,3 +390,45 @@ fn a_daemon_from_before_an_upgrade_gives_way_to_the_new_one() {
     assert_eq!(program(&env), env!("CARGO_BIN_EXE_carryover"));
     assert_eq!(env.run(&["daemon", "stop"]).success().stderr, "the daemon has ended\n");
 }
+
+#[test]
+fn commands_are_put_into_agents_that_have_some_and_taken_out_again() {
+    let env = env_with_client("2.1.325");
+    for (program, version) in [("codex", "codex-cli 0.166.0"), ("gemini", "0.61.0"), ("opencode", "1.18.33")] {
+        write_program(&env, &format!("bin/{program}"), &format!("#!/bin/sh\necho '{version}'\n"));
+    }
+    env.write(".claude/commands/workspace.plan.md", "My own plan.\n");
+    let before = env.files();
+    let said = env.run(&["install", "--yes", "--no-service", "--commands"]);
+    // A command of the user's own stays as it is, and is told.
+    assert_eq!(said.code, Some(3), "{said}");
+    assert_eq!(read(&env, ".claude/commands/workspace.plan.md"), "My own plan.\n");
+    assert!(said.stderr.contains("$workspace-resume") && said.stderr.contains("workspace.plan.md"), "{said}");
+    for (file, arguments) in [
+        (".claude/commands/workspace.brainstorm.md", "$ARGUMENTS"),
+        (".codex/skills/workspace-brainstorm/SKILL.md", "name: workspace-brainstorm\n"),
+        (".gemini/commands/workspace.brainstorm.toml", "{{args}}"),
+        (".config/opencode/commands/workspace.brainstorm.md", "$ARGUMENTS"),
+    ] {
+        let text = read(&env, file);
+        assert!(
+            text.contains(arguments) && text.contains(" save --source ") && text.contains("--type brainstorm"),
+            "{text}"
+        );
+        let handoff = file.replace("workspace.brainstorm", "carryover.handoff");
+        assert!(env.home().join(handoff.replace("workspace-brainstorm", "carryover-handoff")).exists());
+    }
+    let record: serde_json::Value = serde_json::from_str(&read(&env, ".carryover/install.json")).unwrap();
+    crate::support::check_schema("install", &record);
+    let installed = env.files();
+    fs_err::remove_file(env.home().join(".claude/commands/workspace.plan.md")).unwrap();
+    let again = env.json("install-report", &["refresh", "--yes", "--no-service"]);
+    assert_ne!(env.files(), installed, "{again}");
+    fs_err::remove_file(env.home().join(".claude/commands/workspace.plan.md")).unwrap();
+    env.write(".claude/commands/workspace.plan.md", "My own plan.\n");
+    env.json("install-report", &["uninstall", "--yes"]);
+    let left: Vec<_> = env.files().into_iter().map(|(path, _)| path).collect();
+    let mine = env.home().join(".claude/commands/workspace.plan.md");
+    let known: Vec<_> = before.into_iter().map(|(path, _)| path).filter(|path| *path != mine).collect();
+    assert_eq!(left.into_iter().filter(|path| *path != mine).collect::<Vec<_>>(), known);
+}

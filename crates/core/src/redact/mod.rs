@@ -40,6 +40,12 @@ pub fn redact_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(masked)
 }
 
+/// The kinds of the masks in a text, one for each.
+pub fn mask_kinds(text: &str) -> impl Iterator<Item = &str> {
+    let found = text.match_indices(MASK_START).map(|(at, _)| &text[at + MASK_START.len()..]);
+    found.filter_map(|rest| rest.split_once(']')).map(|(kind, _)| kind).filter(|kind| kind.len() <= 60)
+}
+
 /// A secret, and what kind of.
 struct Secret<'a> {
     range: Range<usize>,

@@ -14,11 +14,12 @@ mod handoff;
 mod lines;
 mod material;
 mod resume;
+pub mod saved;
 pub mod session;
 pub mod uasf;
 
 pub use context::{CONTEXT_CHARS, ContextOptions, context_block};
-pub use conversation::{ConversationOptions, resumed_conversation};
+pub use conversation::{RESUMED_START, resumed_conversation};
 pub use handoff::{HandoffOptions, Protocol, protocol_heading, render_handoff};
 pub use material::{Material, Message, Role};
 pub use resume::{

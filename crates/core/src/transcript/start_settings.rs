@@ -107,8 +107,10 @@ fn keep_first_list(kept: &mut Vec<String>, mut list: Vec<String>) {
 fn slash_command(prompt: &str) -> Option<String> {
     let line = prompt.lines().next()?.trim_end();
     let name = line.strip_prefix('/')?.split_whitespace().next().filter(|_| !line.starts_with("/ "))?;
-    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
-    is_name.then(|| one_line(line, 200))
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'));
+    // Points part a name from its family; a hidden file or an ellipsis is none.
+    let is_parted = name.split('.').all(|part| !part.is_empty());
+    (is_name && is_parted).then(|| one_line(line, 200))
 }
 
 #[cfg(test)]
@@ -129,7 +131,8 @@ mod tests {
     #[test]
     fn a_command_is_told_from_a_path() {
         assert_eq!(slash_command("/lab:review src\nand more").as_deref(), Some("/lab:review src"));
-        for other in ["", "/", "/ x", "/tmp/a.txt is broken", "fix /review", "/etc/hosts"] {
+        assert_eq!(slash_command("/workspace.plan the move").as_deref(), Some("/workspace.plan the move"));
+        for other in ["", "/", "/ x", "/tmp/a.txt is broken", "fix /review", "/etc/hosts", "/.env is wrong", "/..."] {
             assert_eq!(slash_command(other), None, "{other}");
         }
     }

@@ -183,6 +183,7 @@ fn carry_session(
         tokens: options.tokens,
         dry_run: false,
         sub_agents: Vec::new(),
+        opening: None,
     };
     let is_own = options.target.facts().id == manifest.source.agent;
     if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use carryover_agents::{Agent, CarriedEntry, Loss};
 use carryover_core::fit::{self, CannotFit, ContextItem};
-use carryover_core::transcript::{Body, Header, Part, SessionId, count_messages};
+use carryover_core::tokens::estimate;
+use carryover_core::transcript::{Action, Body, Entry, EntryKey, Header, Origin, Part, SessionId, count_messages};
 
 use super::assemble::{AssembledSession, SourceSession};
 use super::complete::complete_entries;
@@ -19,6 +20,8 @@ pub(super) struct FittedSession {
     pub(super) brief: Option<String>,
     /// How many entries gave way to the brief.
     pub(super) cut: usize,
+    /// How many of those carried stand before all others and came from no session.
+    pub(super) n_openings: usize,
     pub(super) clipped: usize,
     /// What gave way, as a person counts it.
     pub(super) left_out: Option<LeftOut>,
@@ -49,6 +52,28 @@ impl FittedSession {
             "leaves out the {count} oldest of {total} {noun} to fit {window} tokens: `--tokens {whole}` carries all, if \
              the model takes it"
         ))
+    }
+}
+
+impl FittedSession {
+    /// Puts words before everything else.
+    pub(super) fn prepend_opening(&mut self, opening: Option<&str>) {
+        let Some(opening) = opening else { return };
+        let first = self.carried.first();
+        let entry = Entry {
+            // No record of a session is there.
+            key: EntryKey { file: u16::MAX, offset: 0, part: 0, length: 0 },
+            at: first.and_then(|first| first.entry.at),
+            origin: Origin::Hook,
+            side: false,
+            node: None,
+            body: Body::Prompt(vec![Part::Text(opening.to_owned())]),
+        };
+        let agent = first.map_or("", |first| first.agent);
+        let carried = CarriedEntry { entry, agent, action: Action::Other, native: None, clipped: false };
+        self.carried.insert(0, carried);
+        self.tokens += estimate(opening);
+        self.n_openings = 1;
     }
 }
 
@@ -103,6 +128,7 @@ pub(super) fn fit_session(
         carried,
         brief: fit.brief,
         cut: fit.cut,
+        n_openings: 0,
         clipped: fit.clipped.len(),
         left_out,
         tokens: fit.tokens,

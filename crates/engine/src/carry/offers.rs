@@ -78,7 +78,8 @@ impl Offer {
         let Some(target) = self.agent.filter(|agent| agent.writer().is_some()) else {
             return self.estimate_words(context, session);
         };
-        let options = Options { target, project: None, tokens: None, dry_run: true, sub_agents: Vec::new() };
+        let options =
+            Options { target, project: None, tokens: None, dry_run: true, sub_agents: Vec::new(), opening: None };
         let report = resume::resume_session(context, session, &options)?;
         let resume::Report { messages, calls, tokens, window, lost, warnings, .. } = report;
         Ok(Estimate { messages, calls, tokens, window, lost, warnings })

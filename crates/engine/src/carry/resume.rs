@@ -8,6 +8,7 @@ use carryover_agents::{
     WriteRequest,
 };
 use carryover_core::redact::redact_title;
+use carryover_core::tokens::estimate;
 use carryover_core::transcript::{Body, Permission, SessionId};
 
 use super::assemble::{AssembledSession, assemble_session};
@@ -43,6 +44,8 @@ pub struct Options {
     pub dry_run: bool,
     /// Conversations of its sub-agents that come along, each under its own id.
     pub sub_agents: Vec<ListedSession>,
+    /// Words that stand before everything else; nobody in the session said them.
+    pub opening: Option<String>,
 }
 
 /// The result of a resume, or of a dry run.
@@ -129,7 +132,10 @@ pub(crate) fn resume_among(
     }
     let mut warnings = assembled.unread.warnings();
     let place = ResumeTarget::choose(context, session, options, &assembled, &mut warnings)?;
-    let fitted = fit::fit_session(assembled, place.budget, options.target)?;
+    let opening = options.opening.as_deref();
+    let budget = place.budget.saturating_sub(opening.map_or(0, estimate));
+    let mut fitted = fit::fit_session(assembled, budget, options.target)?;
+    fitted.prepend_opening(opening);
     let client = client::find_installed(context, options.target);
     warnings.extend(open_warning(session));
     warnings.extend(fitted.cut_warning(place.window));
@@ -399,7 +405,9 @@ impl FittedSession {
     fn build_lineage(&self, plan: &WritePlan) -> Lineage {
         let mut origins = self.origins.clone();
         for written in &plan.origins {
-            if let Some(origin) = origins.get_mut(self.cut + written.entry)
+            // An opening came from nowhere.
+            let Some(entry) = written.entry.checked_sub(self.n_openings) else { continue };
+            if let Some(origin) = origins.get_mut(self.cut + entry)
                 && !origin.at.contains(&written.offset)
             {
                 origin.at.push(written.offset);

@@ -160,7 +160,7 @@ impl FileChange {
             None => None,
             Some(bytes) if current == earlier.before => Some(bytes.clone()),
             Some(_) if !was_edited && earlier.before.is_none() => None,
-            Some(bytes) if earlier.kind == FileKind::OwnFile => {
+            Some(bytes) if matches!(earlier.kind, FileKind::OwnFile | FileKind::Command) => {
                 if was_edited {
                     backup = Some((backup_name(context, earlier), bytes.clone()));
                 }

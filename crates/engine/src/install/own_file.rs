@@ -2,7 +2,7 @@
 
 use super::error::InstallError;
 use super::managed_file::{FileChange, FoundFile, PutRequest};
-use super::record::{FileKind, FileRecord, InstallRecord};
+use super::record::{FileRecord, InstallRecord};
 use crate::context::Context;
 
 /// Plans to write a file of ours. One that is there is ours if the record or its first line says so, or if it is the same
@@ -15,7 +15,8 @@ pub(super) fn plan_put(
     mark: Option<&str>,
 ) -> Result<FileChange, InstallError> {
     let found = FoundFile::read(&draft.path)?;
-    let earlier = record.find_file(&draft.owner, FileKind::OwnFile).filter(|earlier| earlier.path == draft.path);
+    let is_draft = |file: &&FileRecord| file.owner == draft.owner && file.kind == draft.kind && file.path == draft.path;
+    let earlier = record.files.iter().find(is_draft);
     let is_ours = earlier.is_some_and(|earlier| earlier.before.is_none())
         || (found.is_there() && (found.text()? == text || mark.is_some_and(|mark| starts_with_line(&found, mark))));
     if found.is_there() && !is_ours {

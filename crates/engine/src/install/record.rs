@@ -39,6 +39,9 @@ pub struct InstallRecord {
     /// Whether agents without hooks shall read the handoff at every start.
     #[serde(default)]
     pub uses_read_lists: bool,
+    /// Whether agents that keep commands in files shall have ours.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uses_commands: bool,
     /// Whether the daemon shall be a service.
     #[serde(default)]
     pub uses_service: bool,
@@ -53,6 +56,7 @@ impl Default for InstallRecord {
             agents: Vec::new(),
             protocol: None,
             uses_read_lists: false,
+            uses_commands: false,
             uses_service: false,
             files: Vec::new(),
         }
@@ -67,6 +71,8 @@ pub enum FileKind {
     Entries,
     /// A file that is ours alone.
     OwnFile,
+    /// A command of ours, in a file of its own.
+    Command,
     /// An item in a list of files to read.
     ReadList,
 }

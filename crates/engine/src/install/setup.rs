@@ -4,12 +4,15 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{EntryShape, Facts, HookPlace, HookSet, OwnHookFile, ReadList, Version, all_facts};
+use carryover_agents::{
+    CommandFiles, EntryShape, Facts, HookPlace, HookSet, OwnHookFile, ReadList, Version, all_facts,
+};
 
 use super::detection::{self, Presence};
 use super::error::InstallError;
 use super::json_entries::{MadeMembers, WantedEntries, put_entries, remove_entries};
 use super::managed_file::{FileChange, FoundFile, PutRequest};
+use super::own_commands;
 use super::own_file;
 use super::read_list::{put_item, remove_item};
 use super::record::{self, FileKind, FileRecord, InstallRecord, SERVICE};
@@ -24,6 +27,8 @@ pub struct Choice {
     pub agents: Vec<&'static Facts>,
     /// Agents without hooks shall read the handoff at every start.
     pub uses_read_lists: bool,
+    /// Agents that keep commands in files shall have ours.
+    pub uses_commands: bool,
     pub protocol: Option<String>,
     pub uses_service: bool,
 }
@@ -35,6 +40,8 @@ pub struct AgentReport {
     pub version: Option<Version>,
     pub file: Option<PathBuf>,
     pub events: Vec<&'static str>,
+    /// What is typed for our commands, where it is about these.
+    pub commands: Vec<String>,
     pub outcome: Outcome,
     /// The newest version that was seen, where the installed one is newer.
     pub newer_than: Option<&'static str>,
@@ -65,6 +72,7 @@ impl AgentReport {
             version: None,
             file: None,
             events: Vec::new(),
+            commands: Vec::new(),
             outcome,
             newer_than: None,
             was_edited: false,
@@ -119,6 +127,7 @@ pub fn set_up(
     record.protocol = choice.protocol.clone().or(record.protocol);
     record.uses_read_lists = choice.uses_read_lists;
     record.uses_service = choice.uses_service;
+    record.uses_commands = choice.uses_commands;
     if let Some(disk) = disk.as_deref_mut() {
         record.save(&context.home, disk)?;
     }
@@ -137,7 +146,14 @@ pub fn set_up(
         if let Some(list) = reads {
             reports.push(put_read_list(context, &mut record, reborrow(&mut disk), facts, list));
         }
-        reports.extend(remove_unwanted(context, &mut record, reborrow(&mut disk), facts, (is_chosen, reads.is_some())));
+        let wants_commands = is_chosen && choice.uses_commands;
+        if let Some(files) =
+            facts.commands.filter(|_| wants_commands && detection::find_agent(context, facts).is_present())
+        {
+            reports.push(put_commands(context, &mut record, reborrow(&mut disk), facts, files));
+        }
+        let wanted = Wanted { hooks: is_chosen, reading: reads.is_some(), commands: wants_commands };
+        reports.extend(remove_unwanted(context, &mut record, reborrow(&mut disk), facts, wanted));
     }
     Ok(reports)
 }
@@ -157,7 +173,7 @@ pub fn take_out(context: &Context, dry_run: bool) -> Result<Vec<AgentReport>, In
     let mut record = InstallRecord::load(&context.home)?.unwrap_or_default();
     let mut reports = Vec::new();
     for facts in all_facts() {
-        reports.extend(remove_unwanted(context, &mut record, reborrow(&mut disk), facts, (false, false)));
+        reports.extend(remove_unwanted(context, &mut record, reborrow(&mut disk), facts, Wanted::default()));
     }
     if let Some(disk) = disk.filter(|_| record.files.is_empty()) {
         let path = record::file_path(&context.home);
@@ -286,26 +302,80 @@ fn plan_read_list(
     FileChange::put(context, found, earlier, PutRequest { record: draft, text, without_us: &without_us })
 }
 
+/// Writes our commands for an agent, each for itself; the first that cannot be written is told.
+fn put_commands(
+    context: &Context,
+    record: &mut InstallRecord,
+    mut disk: Option<&mut dyn Disk>,
+    facts: &'static Facts,
+    files: &'static CommandFiles,
+) -> AgentReport {
+    let changes = own_commands::plan_all(context, record, facts);
+    let done = changes.into_iter().map(|change| {
+        AgentReport::new(facts, Outcome::Written).after_change(context, record, reborrow(&mut disk), change)
+    });
+    let report = merge_reports(facts, done.collect(), Outcome::Unchanged, files.own_folder(&context.env));
+    AgentReport { commands: own_commands::typed_names(files), ..report }
+}
+
+/// One report for many files of the same kind, which lie in a folder: a failure counts most, then what was done.
+fn merge_reports(
+    facts: &'static Facts,
+    reports: Vec<AgentReport>,
+    otherwise: Outcome,
+    folder: Option<PathBuf>,
+) -> AgentReport {
+    let mut merged = AgentReport { file: folder, ..AgentReport::new(facts, otherwise) };
+    for report in reports {
+        merged.was_edited |= report.was_edited;
+        merged.backup = merged.backup.or(report.backup);
+        match report.outcome {
+            _ if matches!(merged.outcome, Outcome::Failed(_)) => {}
+            Outcome::Failed(error) => (merged.file, merged.outcome) = (report.file, Outcome::Failed(error)),
+            Outcome::Unchanged => {}
+            outcome => merged.outcome = outcome,
+        }
+    }
+    merged
+}
+
 /// Takes out what is there of an agent and not wanted any more, or stands in another file than it should.
 fn remove_unwanted(
     context: &Context,
     record: &mut InstallRecord,
     mut disk: Option<&mut dyn Disk>,
     facts: &'static Facts,
-    (wants_hooks, wants_reading): (bool, bool),
+    wanted: Wanted,
 ) -> Vec<AgentReport> {
     let place = facts.hooks.and_then(|hooks| hooks.place.file_path(&context.env));
+    let commands = own_commands::file_paths(context, facts);
     let is_wanted = |file: &&FileRecord| match file.kind {
-        FileKind::ReadList => wants_reading,
-        FileKind::Entries | FileKind::OwnFile => wants_hooks && place.as_ref() == Some(&file.path),
+        FileKind::ReadList => wanted.reading,
+        FileKind::Entries | FileKind::OwnFile => wanted.hooks && place.as_ref() == Some(&file.path),
+        FileKind::Command => wanted.commands && commands.contains(&file.path),
     };
     let files = record.files.iter().filter(|file| file.owner == facts.id && file.owner != SERVICE);
     let unwanted: Vec<FileRecord> = files.filter(|file| !is_wanted(file)).cloned().collect();
-    let removals = unwanted.iter().map(|file| {
+    let mut remove = |file: &FileRecord| {
         let change = plan_removal(context, facts, file);
         AgentReport::new(facts, Outcome::Removed).after_change(context, record, reborrow(&mut disk), change)
-    });
-    removals.collect()
+    };
+    let (commands, others): (Vec<_>, Vec<_>) = unwanted.iter().partition(|file| file.kind == FileKind::Command);
+    let mut reports: Vec<AgentReport> = others.into_iter().map(&mut remove).collect();
+    if !commands.is_empty() {
+        let removed = commands.iter().map(|file| remove(file)).collect();
+        let folder = facts.commands.and_then(|files| files.own_folder(&context.env));
+        reports.push(merge_reports(facts, removed, Outcome::Removed, folder));
+    }
+    reports
+}
+
+/// What shall be there of an agent.
+#[derive(Clone, Copy, Default)]
+struct Wanted {
+    hooks: bool,
+    reading: bool,
+    commands: bool,
 }
 
 fn plan_removal(context: &Context, facts: &'static Facts, file: &FileRecord) -> Result<FileChange, InstallError> {

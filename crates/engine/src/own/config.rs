@@ -34,6 +34,7 @@ pub struct Config {
     pub stores: BTreeMap<String, Vec<PathBuf>>,
     pub resume: ResumeConfig,
     pub handoff: HandoffConfig,
+    pub conversations: ConversationsConfig,
     pub daemon: DaemonConfig,
     pub watch: WatchConfig,
     pub ledger: LedgerConfig,
@@ -63,6 +64,23 @@ pub struct HandoffConfig {
     pub pointers: Option<bool>,
     /// Days after which it is no longer given to an agent at its start.
     pub max_age: Option<u64>,
+}
+
+/// Settings of conversations that are saved in projects.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConversationsConfig {
+    /// Messages that are told whole where a conversation goes on from a prompt.
+    pub recent_messages: Option<u64>,
+    /// Whether agents are told that they may offer to save; they are not where nothing is said.
+    pub suggest: Option<bool>,
+}
+
+impl ConversationsConfig {
+    pub fn n_recent(&self) -> usize {
+        const DEFAULT_RECENT: u64 = 20;
+        usize::try_from(self.recent_messages.unwrap_or(DEFAULT_RECENT)).unwrap_or(usize::MAX)
+    }
 }
 
 /// Settings of the daemon.

@@ -49,8 +49,10 @@ impl Copies {
     /// Reads the journals.
     pub fn load(context: &Context) -> Self {
         let mut known = Self::default();
-        // One that was brought back is itself, and no copy.
-        let is_copy = |journal: &Journal| journal.source.agent != journal::FROM_LEDGER;
+        // One that was brought back is itself, and one that was saved is no session.
+        let is_copy = |journal: &Journal| {
+            journal.source.agent != journal::FROM_LEDGER && journal.target.agent != journal::SAVED_CONVERSATION
+        };
         let sessions =
             |journal: &Journal| journal.state == State::Done && journal.blocks.is_empty() && is_copy(journal);
         for journal in journal::read_all(context).into_iter().filter(sessions) {

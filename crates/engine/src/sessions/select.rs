@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use carryover_agents::formats::jsonl;
-use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Liveness, Source, Store, captured};
+use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Liveness, Source, Store, captured, saved};
 use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
@@ -224,8 +224,10 @@ fn select_by_path(
 ) -> Result<ListedSession, SelectError> {
     let head = read_head(path).map_err(AgentError::from)?;
     let wanted = agents.iter().copied().filter(|agent| named.is_none_or(|named| named.facts().id == agent.facts().id));
+    // Lines of a saved conversation look like those of some agents.
+    let fits = |agent: &&'static dyn Agent| !saved::is_saved(path) && agent.recognises(path, &head);
     let mut fitting: Vec<(&'static dyn Agent, Source)> =
-        wanted.filter(|agent| agent.recognises(path, &head)).map(|agent| (agent, Source::file(path))).collect();
+        wanted.filter(fits).map(|agent| (agent, Source::file(path))).collect();
     let captured = if fitting.is_empty() { captured::recognise(path, &head)? } else { None };
     if let Some(reader) = captured.filter(|reader| named.is_none_or(|named| named.facts().id == reader.facts().id)) {
         return list_loose_file((reader, Source { path: path.to_owned(), key: None }), path, here);

@@ -12,13 +12,14 @@ use carryover_agents::{Agent, AgentError, Env, Facts, Source, Store, Target, mat
 use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
+use crate::conversations;
 use crate::handoff::gitignore;
 use crate::handoff::project_dir;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::resolve_path;
 use crate::sessions::read;
-use crate::write::journal::{Journal, Lines, Rows, WrittenFile};
+use crate::write::journal::{Journal, Lines, Rows, SAVED_CONVERSATION, WrittenFile};
 
 /// Ids of sessions are at least as long where a file is named by them.
 const MIN_ID_BYTES: usize = 32;
@@ -79,6 +80,8 @@ struct WriteScope {
     project: PathBuf,
     /// The brief in our own folder of the project, where one may have been left.
     brief_file: Option<PathBuf>,
+    /// The conversation in the project, where it was saved.
+    conversation: Option<PathBuf>,
 }
 
 impl WriteScope {
@@ -102,7 +105,10 @@ impl WriteScope {
         }
         let project = real_folder_path(&journal.project);
         let payload = Target::by_name(id).map(|_| project_dir::context_path(&project));
-        Self { agent, stores, sessions, project, brief_file: payload }
+        // A number and a name behind a date: one folder, and none above it.
+        let conversation = (id == SAVED_CONVERSATION && is_folder_below(&journal.target.session.0))
+            .then(|| project.join(conversations::FOLDER).join(&journal.target.session.0));
+        Self { agent, stores, sessions, project, brief_file: payload, conversation }
     }
 
     fn find_file_outside(&self, journal: &Journal) -> Option<PathBuf> {
@@ -112,6 +118,7 @@ impl WriteScope {
         let is_ours = |file: &PathBuf| {
             real_path(file).is_some_and(|file| {
                 self.brief_file.as_ref() == Some(&file)
+                    || self.conversation.as_ref().is_some_and(|folder| file.starts_with(folder))
                     || self.is_session(&file)
                     || self.is_companion(&file, &sessions, journal)
             })
@@ -213,6 +220,12 @@ impl WriteScope {
         real_path(file)
             .is_some_and(|file| file.starts_with(&self.project) && resolve_path(&file).starts_with(&self.project))
     }
+}
+
+/// Whether a name is that of a folder in a folder, without a way back.
+fn is_folder_below(name: &str) -> bool {
+    let parts: Vec<Component<'_>> = Path::new(name).components().collect();
+    parts.len() == 2 && parts.iter().all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Whether a name is the id of a journal's session.

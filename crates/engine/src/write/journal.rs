@@ -26,6 +26,8 @@ const LINEAGE_SCHEMA: &str = "carryover.lineage/1";
 pub(crate) const FROM_LEDGER: &str = "ledger";
 /// Whose target the standing pointers in a project are: nobody's session.
 pub(crate) const STANDING_POINTERS: &str = "handoff";
+/// Whose target a conversation is that was saved in its project.
+pub(crate) const SAVED_CONVERSATION: &str = "conversation";
 const LINEAGE_SUFFIX: &str = ".lineage";
 const MAX_BYTES: u64 = 256 << 20;
 

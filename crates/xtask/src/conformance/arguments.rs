@@ -6,7 +6,8 @@ use std::path::Path;
 use super::plan::Proof;
 use super::report::PairRow;
 use super::{
-    ConformanceError, Options, check_report, front_door, hooks, isolated_network, plan, recorded, restore, run_matrix,
+    ConformanceError, Options, check_report, commands, front_door, hooks, isolated_network, plan, recorded, restore,
+    run_matrix,
 };
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
@@ -23,6 +24,7 @@ pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &
         Proof::Restore => restore::run_walks(&options),
         Proof::Hooks => hooks::run_walks(&options),
         Proof::Recording => recorded::run_walks(&options),
+        Proof::Commands => commands::run_walks(&options),
     }
 }
 
@@ -37,6 +39,7 @@ fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Re
             "--write" => options.write = true,
             "--front-door" => options.proof = Proof::FrontDoor,
             "--hooks" => options.proof = Proof::Hooks,
+            "--commands" => options.proof = Proof::Commands,
             "--restore" => options.proof = Proof::Restore,
             "--record" => options.proof = Proof::Recording,
             "--keep" => options.keep = true,

@@ -5,7 +5,7 @@
 //! must hold the handoff's words, or the pointer to them where the client takes nothing else.
 
 mod checks;
-mod stage;
+pub(super) mod stage;
 
 use carryover_agents::{AGENTS, Injection};
 use carryover_engine::handoff::project_dir::handoff_path;
@@ -113,7 +113,7 @@ fn run_case(options: &Options, case: &HookCase) -> Result<Vec<String>, Conforman
     match case {
         HookCase::Handoff { from, to, has_negatives } => {
             let (first, next) = (plan::install_client(from, options)?, plan::install_client(to, options)?);
-            let stage = Stage::prepare(options, &[(from, &first), (to, &next)])?;
+            let stage = Stage::prepare(options, &[(from, &first), (to, &next)], &[])?;
             let mut findings = hand_over(&stage, (from, &first), (to, &next))?;
             if *has_negatives && findings.is_empty() {
                 findings.extend(checks::check_negatives(&stage, (from, &first), (to, &next))?);
@@ -122,7 +122,7 @@ fn run_case(options: &Options, case: &HookCase) -> Result<Vec<String>, Conforman
         }
         HookCase::Compaction { client: kind, command } => {
             let client = plan::install_client(kind, options)?;
-            let stage = Stage::prepare(options, &[(kind, &client)])?;
+            let stage = Stage::prepare(options, &[(kind, &client)], &[])?;
             Ok(checks::check_compaction(&stage, kind, &client, command)?)
         }
     }

@@ -26,6 +26,8 @@ pub(crate) enum Proof {
     Hooks,
     /// That recordings are exact, and change nothing.
     Recording,
+    /// That commands of ours reach the model.
+    Commands,
 }
 
 /// How the matrix is run.

@@ -32,6 +32,8 @@ struct AgentRow {
     outcome: &'static str,
     file: Option<String>,
     hooks: Vec<&'static str>,
+    /// What is typed for our commands.
+    commands: Vec<String>,
     /// The newest version that was seen, where the installed one is newer.
     newer_than: Option<&'static str>,
     user_step: Option<&'static str>,
@@ -83,6 +85,7 @@ fn agent_row(report: &AgentReport) -> AgentRow {
         },
         file: report.file.as_ref().map(|path| path.display().to_string()),
         hooks: report.events.clone(),
+        commands: report.commands.clone(),
         newer_than: report.newer_than,
         user_step: user_step(report),
         was_edited: report.was_edited,
@@ -155,11 +158,13 @@ pub(crate) fn tell_report(
     tell_doubts(ui, context, report, telling)
 }
 
-/// Tells an agent whose hooks are, or would be, in place.
+/// Tells an agent whose hooks or commands are, or would be, in place.
 fn tell_hooks(ui: &mut Ui, report: &AgentReport, name: &str, note: &str, file: &str) -> Result<(), CommandError> {
     ui.status(format_args!("{GOOD}✓{GOOD:#} {BOLD}{name}{BOLD:#}{DIM}{note}{DIM:#}"))?;
     ui.status(format_args!("    file   {file}"))?;
-    if report.events.is_empty() {
+    if !report.commands.is_empty() {
+        ui.status(format_args!("    types  {}", report.commands.join(", ")))?;
+    } else if report.events.is_empty() {
         ui.status("    reads  .carryover/handoff.md at every start")?;
     } else {
         ui.status(format_args!("    hooks  {}", report.events.join(", ")))?;

@@ -73,7 +73,7 @@ pub(super) fn resume_portable(
     let name = carryover_agents::agent_by_name(source).map_or(source, |agent| agent.facts().name).to_owned();
     let quoting = if args.no_redact { Quoting::AsIs } else { Quoting::Masked };
     let material = captured.to_material(&name, quoting);
-    let target = args.target.or_else(|| configured_target(context));
+    let target = args.target.or_else(|| super::configured_target(context));
     let prompt = Prompt::from_material(context, &material, &captured.session_id, target.as_ref(), args.tokens)?;
     let project = args.project.as_deref().map_or_else(|| context.cwd.clone(), resolve_path);
     let is_native = target.is_some_and(|target| is_writable(target.id)) && !args.prompt;
@@ -99,10 +99,6 @@ pub(super) fn resume_portable(
 
 fn is_writable(target: &str) -> bool {
     carryover_agents::agent_by_name(target).is_some_and(|agent| agent.writer().is_some())
-}
-
-fn configured_target(context: &Context) -> Option<carryover_agents::Target> {
-    context.config.resume.target.as_deref().and_then(carryover_agents::Target::by_name)
 }
 
 /// Reads a file if it holds the portable format; one that is broken is an error only where it can be nothing else.

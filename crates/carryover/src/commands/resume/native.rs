@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carryover_agents::{Agent, Loss};
+use carryover_agents::{Agent, Loss, Target};
 use carryover_core::plain::one_line;
 use carryover_engine::carry::earlier::EarlierCopy;
 use carryover_engine::carry::own::is_own;
@@ -14,6 +14,7 @@ use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
 use super::ResumeArgs;
+use super::conversation::ResumedConversation;
 use crate::error::CommandError;
 use crate::launch::{launch_client, write_command};
 use crate::process_env::resolve_path;
@@ -91,15 +92,19 @@ pub(super) fn resume_natively(
     session: &ListedSession,
     target: &'static dyn Agent,
     args: &ResumeArgs,
+    conversation: Option<&ResumedConversation>,
 ) -> Result<(), NotNative> {
     let options = Options {
         target,
-        project: args.project.as_deref().map(resolve_path),
+        project: args.project.as_deref().map(resolve_path).or_else(|| conversation?.kept_project()),
         tokens: args.tokens.or(context.config.resume.tokens),
         dry_run: args.dry_run,
         sub_agents: Vec::new(),
+        opening: conversation.map(|conversation| conversation.opening.clone()),
     };
     let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
+    let changes = conversation.map(|one| one.changes(context, &Target::from_facts(target.facts())));
+    report.warnings.extend(changes.unwrap_or_default());
     if !args.fork && args.project.is_none() && is_own(context, session, target) {
         report
             .warnings

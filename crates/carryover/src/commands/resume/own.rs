@@ -33,6 +33,8 @@ struct OwnSession<'a> {
     command: &'a ResumeCommand,
     /// Why nothing is written.
     why: String,
+    /// What has changed since it was saved.
+    changes: Vec<String>,
 }
 
 /// Tells or starts the client's own command.
@@ -42,11 +44,12 @@ pub(super) fn resume_own(
     session: &ListedSession,
     command: &ResumeCommand,
     args: &ResumeArgs,
+    changes: Vec<String>,
 ) -> Result<(), CommandError> {
     let facts = session.agent.facts();
     let is_open = session.found.live == Liveness::Live;
     let why = format!("already in {}", facts.name);
-    go_on_with(ui, context, &OwnSession { facts, id: &session.found.id, is_open, command, why }, args)
+    go_on_with(ui, context, &OwnSession { facts, id: &session.found.id, is_open, command, why, changes }, args)
 }
 
 /// The same for a copy that was gone on with, of a session that has nothing new since.
@@ -60,13 +63,15 @@ pub(super) fn resume_copy(
 ) -> Result<(), CommandError> {
     let facts = target.facts();
     let why = format!("gone on with in {} since it was carried there", facts.name);
-    let copy = OwnSession { facts, id: &earlier.copy.target.session, is_open: false, command, why };
+    let copy =
+        OwnSession { facts, id: &earlier.copy.target.session, is_open: false, command, why, changes: Vec::new() };
     go_on_with(ui, context, &copy, args)
 }
 
 fn go_on_with(ui: &mut Ui, context: &Context, own: &OwnSession<'_>, args: &ResumeArgs) -> Result<(), CommandError> {
     let OwnSession { facts, command, .. } = *own;
-    let warnings = list_warnings(context, own);
+    let mut warnings = list_warnings(context, own);
+    warnings.extend_from_slice(&own.changes);
     if ui.is_json() {
         ui.write_json(&OwnDocument {
             schema: "carryover.resume-own/1",

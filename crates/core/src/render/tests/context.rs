@@ -1,5 +1,5 @@
 use super::*;
-use crate::render::{CONTEXT_CHARS, ContextOptions, ConversationOptions, context_block, resumed_conversation};
+use crate::render::{CONTEXT_CHARS, ContextOptions, context_block};
 
 fn block_of(brief: &Brief) -> String {
     context_block(brief, &ContextOptions { agent_name: "Agent One", show_command: SHOW })
@@ -64,21 +64,4 @@ fn a_context_block_is_bounded_and_unbroken() {
         assert!(text.chars().count() <= CONTEXT_CHARS);
         assert_unbroken(&text);
     }
-}
-
-#[test]
-fn the_head_of_a_resumed_conversation_quotes_the_request() {
-    let options = ConversationOptions { kind: "plan", now: minute(130) };
-    insta::assert_snapshot!(resumed_conversation(&usual_session().brief(), &options), @r#"
-    [RESUMED CONVERSATION]
-    This goes on with a conversation that was held before.
-
-    Conversation: plan / Add rate limits to the public API, 100 requests a minute per key. ⏎ Never use Redis for it.
-    Last active: 2 hours ago (2026-11-15T10:07:00.000Z)
-    Messages: 3 exchanges
-    Summary: the user asked "Add rate limits to the public API, 100 requests a minute per key. ⏎ Never use Redis for it."
-
-    What was said before is at hand. Read it and answer as if there had been no break.
-    [END RESUMED CONTEXT]
-    "#);
 }

@@ -18,7 +18,13 @@ fn world() -> World {
 }
 
 fn choose(agents: &[&'static Facts]) -> Choice {
-    Choice { agents: agents.to_vec(), uses_read_lists: false, protocol: None, uses_service: false }
+    Choice {
+        agents: agents.to_vec(),
+        uses_read_lists: false,
+        uses_commands: false,
+        protocol: None,
+        uses_service: false,
+    }
 }
 
 fn place(world: &World, facts: &Facts) -> PathBuf {

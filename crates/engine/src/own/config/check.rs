@@ -73,6 +73,11 @@ impl Checker {
                     _ => self.config.handoff.max_age = days,
                 }
             }
+            ValueKind::Count => {
+                let count = item.as_integer().and_then(|count| u64::try_from(count).ok());
+                let count = count.filter(|count| *count <= keys::MAX_COUNT);
+                self.config.conversations.recent_messages = Some(count.ok_or_else(wrong)?);
+            }
             ValueKind::Port => {
                 let port = item.as_integer().and_then(|port| u16::try_from(port).ok());
                 self.config.daemon.port = Some(port.ok_or_else(wrong)?);
@@ -82,6 +87,7 @@ impl Checker {
                 match key.name {
                     "ledger.enabled" => self.config.ledger.enabled = on,
                     "handoff.pointers" => self.config.handoff.pointers = on,
+                    "conversations.suggest" => self.config.conversations.suggest = on,
                     _ => self.config.resume.launch = on,
                 }
             }

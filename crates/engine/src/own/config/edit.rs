@@ -83,7 +83,7 @@ fn parse_value(key: &str, kind: ValueKind, text: &str) -> Result<Value, ConfigEr
         ValueKind::Notification | ValueKind::Protocol => Ok(text.trim().into()),
         ValueKind::Paths => Ok(Value::Array(words().collect::<Array>())),
         ValueKind::Switch => Ok(text.trim().parse::<bool>().map_err(|_| wrong())?.into()),
-        ValueKind::Days | ValueKind::Port | ValueKind::Seconds | ValueKind::Tokens => {
+        ValueKind::Count | ValueKind::Days | ValueKind::Port | ValueKind::Seconds | ValueKind::Tokens => {
             Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into())
         }
     }

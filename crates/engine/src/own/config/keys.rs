@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 pub enum ValueKind {
     Agent,
     Agents,
+    Count,
     Notification,
     Paths,
     Days,
@@ -29,6 +30,9 @@ pub const MAX_INTERVAL_SECONDS: u64 = 86_400;
 
 /// A century: what is to be kept longer is kept for good.
 pub(super) const MAX_RETENTION_DAYS: u64 = 36_500;
+
+/// More messages than anybody reads at once.
+pub(super) const MAX_COUNT: u64 = 10_000;
 
 /// One key.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +96,20 @@ const KEYS: &[Key] = &[
         doc: "How many days old a handoff may be that an agent is given at its start; 0 gives none.",
     },
     Key {
+        name: "conversations.recent_messages",
+        kind: ValueKind::Count,
+        default: "20",
+        doc: "How many of the last messages of a saved conversation are told whole, where it goes on from a prompt; older ones \
+              are told in a line each.",
+    },
+    Key {
+        name: "conversations.suggest",
+        kind: ValueKind::Switch,
+        default: "false",
+        doc: "Whether an agent with hooks is told once, when a session seems to end or has become long, that it may offer \
+              to save it. Nothing is saved unasked.",
+    },
+    Key {
         name: "daemon.port",
         kind: ValueKind::Port,
         default: "47823",
@@ -141,6 +159,7 @@ impl ValueKind {
         match self {
             Self::Agent => "the name of an agent",
             Self::Agents => "a list of agents' names",
+            Self::Count => "a number from 0 to 10000",
             Self::Notification => "off, bell or desktop",
             Self::Paths => "a list of folders",
             Self::Days => "a number of days from 0 to 36500",
@@ -157,6 +176,7 @@ impl ValueKind {
         match self {
             Self::Agent => json!({ "type": "string", "enum": ids }),
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
+            Self::Count => json!({ "type": "integer", "minimum": 0, "maximum": MAX_COUNT }),
             Self::Notification => json!({ "type": "string", "enum": NOTIFICATIONS }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Days => json!({ "type": "integer", "minimum": 0, "maximum": MAX_RETENTION_DAYS }),

@@ -18,10 +18,10 @@ use super::super::plan::Options;
 use super::ConformanceError;
 
 /// What the client that dies was asked for; nobody else says it.
-pub(super) const WORDS: &str = "More901Word";
+pub(in crate::conformance) const WORDS: &str = "More901Word";
 
 /// A question mark is a key of its own in some interfaces.
-pub(super) const NEXT_PROMPT: &str = "Tell me what is to be done here.";
+pub(in crate::conformance) const NEXT_PROMPT: &str = "Tell me what is to be done here.";
 
 /// How long a request, a handoff or the daemon is waited for.
 const WAIT_LIMIT: Duration = Duration::from_mins(1);
@@ -29,24 +29,24 @@ const WAIT_LIMIT: Duration = Duration::from_mins(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Everything that a row runs in; what was started ends with it.
-pub(super) struct Stage<'a> {
+pub(in crate::conformance) struct Stage<'a> {
     options: &'a Options,
-    pub(super) sandbox: Sandbox,
-    pub(super) server: ModelServer,
+    pub(in crate::conformance) sandbox: Sandbox,
+    pub(in crate::conformance) server: ModelServer,
     _daemon: RunningProgram,
     _scratch: TempDir,
 }
 
-pub(super) fn holds_words(request: &Value) -> bool {
+pub(in crate::conformance) fn holds_words(request: &Value) -> bool {
     flat_text(request).contains(WORDS)
 }
 
-pub(super) fn holds_pointer(request: &Value) -> bool {
+pub(in crate::conformance) fn holds_pointer(request: &Value) -> bool {
     flat_text(request).contains(&handoff_path())
 }
 
 /// Waits until something is so.
-pub(super) fn wait_until(is_so: impl Fn() -> bool) -> bool {
+pub(in crate::conformance) fn wait_until(is_so: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + WAIT_LIMIT;
     while !is_so() {
         if Instant::now() > deadline {
@@ -59,7 +59,11 @@ pub(super) fn wait_until(is_so: impl Fn() -> bool) -> bool {
 
 impl<'a> Stage<'a> {
     /// Configures the clients, installs as a user does, and starts the daemon.
-    pub(super) fn prepare(options: &'a Options, clients: &[(&Source, &Client)]) -> Result<Self, ConformanceError> {
+    pub(in crate::conformance) fn prepare(
+        options: &'a Options,
+        clients: &[(&Source, &Client)],
+        install_flags: &[&str],
+    ) -> Result<Self, ConformanceError> {
         let runs = options.cache.join("runs");
         fs::create_dir_all(&runs)?;
         let mut scratch = tempfile::Builder::new().prefix("hooks-").tempdir_in(fs::canonicalize(runs)?)?;
@@ -77,7 +81,7 @@ impl<'a> Stage<'a> {
         let carryover = Launch::new(&options.carryover, &sandbox.project).env(sandbox.base_env(&programs));
         let ids: Vec<&str> = programs.iter().map(|client| client.lab.id).collect();
         let install = ["install", "--yes", "--agents", &ids.join(","), "--no-service"];
-        carryover.clone().args(install).run_to_success(RUN_LIMIT)?;
+        carryover.clone().args(install).args(install_flags.iter().copied()).run_to_success(RUN_LIMIT)?;
         for client in programs {
             client.opt_in_handoff(&sandbox)?;
         }
@@ -91,27 +95,27 @@ impl<'a> Stage<'a> {
         Ok(Self { options, sandbox, server, _daemon: daemon, _scratch: scratch })
     }
 
-    pub(super) fn carryover(&self) -> Carryover<'_> {
+    pub(in crate::conformance) fn carryover(&self) -> Carryover<'_> {
         Carryover { program: &self.options.carryover, sandbox: &self.sandbox }
     }
 
     /// Another project, in the same home.
-    pub(super) fn other_project(&self) -> Sandbox {
+    pub(in crate::conformance) fn other_project(&self) -> Sandbox {
         other_project(&self.sandbox)
     }
 
-    pub(super) fn handoff_path(&self) -> PathBuf {
+    pub(in crate::conformance) fn handoff_path(&self) -> PathBuf {
         self.sandbox.project.join(handoff_path())
     }
 
     /// Whether the handoff holds what was asked for, within a minute.
-    pub(super) fn await_handoff(&self) -> bool {
+    pub(in crate::conformance) fn await_handoff(&self) -> bool {
         let path = self.handoff_path();
         wait_until(|| fs::read_to_string(&path).is_ok_and(|text| text.contains(WORDS)))
     }
 
     /// The client is asked for something, does the first part of it, and is killed while it waits for its model.
-    pub(super) fn work_and_die(&self, kind: &Source, client: &Client) -> Result<(), ClientError> {
+    pub(in crate::conformance) fn work_and_die(&self, kind: &Source, client: &Client) -> Result<(), ClientError> {
         let mut further = FurtherTurn::new(kind, &self.sandbox.project);
         let hold = Hold::default();
         let last = further.turns.pop().map(|turn| turn.held_by(&hold));
@@ -131,7 +135,7 @@ impl<'a> Stage<'a> {
 
     /// Opens the client in a terminal, in a new session or in one that is named, types a prompt, and returns the first
     /// request that holds it.
-    pub(super) fn type_first_prompt(
+    pub(in crate::conformance) fn type_first_prompt(
         &self,
         kind: &Source,
         client: &Client,
@@ -140,7 +144,7 @@ impl<'a> Stage<'a> {
         self.type_prompt_in(&self.sandbox, kind, client, session_id)
     }
 
-    pub(super) fn type_prompt_in(
+    pub(in crate::conformance) fn type_prompt_in(
         &self,
         sandbox: &Sandbox,
         kind: &Source,

@@ -1,0 +1,231 @@
+//! Going on with a conversation that is kept in a project: the command that it was begun with, as it is now, then where it
+//! stands, then its history.
+
+use std::path::PathBuf;
+
+use carryover_agents::{Facts, Target, agent_by_name};
+use carryover_core::plain::one_line;
+use carryover_core::render::ResumePrompt;
+use carryover_core::render::saved::{HistoryBudget, SavedMessage, SavedStatus, render_history, save_messages};
+use carryover_core::tokens::estimate;
+use carryover_core::transcript::SessionId;
+use carryover_engine::carry::canonical::build_canonical;
+use carryover_engine::context::Context;
+use carryover_engine::conversations::command::{CurrentCommand, find_current, list_changes};
+use carryover_engine::conversations::find::{Named, find_by_id, find_by_words};
+use carryover_engine::conversations::opening::render_opening;
+use carryover_engine::conversations::{Conversation, list_conversations, read_messages, set_status};
+use carryover_engine::sessions::list::ListedSession;
+use carryover_engine::sessions::select::{self, Query, session_in_file};
+use carryover_engine::sessions::unread::Unread;
+
+use super::ResumeArgs;
+use crate::commands::conversations::{ambiguous_conversations, project_root};
+use crate::delivery::{Delivery, Prompt};
+use crate::error::{CommandError, ErrorKind};
+use crate::process_env::resolve_path;
+use crate::ui::{DIM, Ui};
+
+/// A conversation that is gone on with.
+pub(super) struct ResumedConversation {
+    root: PathBuf,
+    conversation: Conversation,
+    command: Option<CurrentCommand>,
+    /// The words that it begins with elsewhere.
+    pub(super) opening: String,
+    /// The session that it was, or what is kept of it; none where there is nothing but the document.
+    pub(super) session: Option<ListedSession>,
+}
+
+/// The conversation with the id that the command line names.
+pub(super) fn find_named(context: &Context, args: &ResumeArgs) -> Result<Option<ResumedConversation>, CommandError> {
+    find_conversation(context, args, |all, words| find_by_id(all, words))
+}
+
+/// The conversation that the words fit; the session that fits them, if there is one, must be its own.
+pub(super) fn find_fitting(
+    context: &Context,
+    args: &ResumeArgs,
+    session: Option<&ListedSession>,
+) -> Result<Option<ResumedConversation>, CommandError> {
+    let is_own = |one: &&Conversation| {
+        session.is_none_or(|session| {
+            one.saved.agent == session.agent.facts().id && one.saved.session_id == session.found.id.0
+        })
+    };
+    find_conversation(context, args, |all, words| match find_by_words(all, words) {
+        Named::One(one) if is_own(&one) => Named::One(one),
+        Named::Several(several) if session.is_some() => {
+            several.into_iter().find(is_own).map_or(Named::Nothing, Named::One)
+        }
+        Named::Several(several) => Named::Several(several),
+        _ => Named::Nothing,
+    })
+}
+
+fn find_conversation(
+    context: &Context,
+    args: &ResumeArgs,
+    find: impl for<'a> Fn(&'a [Conversation], &str) -> Named<'a>,
+) -> Result<Option<ResumedConversation>, CommandError> {
+    let Some(words) = args.session.session_words().filter(|_| args.file.is_none()) else { return Ok(None) };
+    let root = project_root(context, args.project.as_deref());
+    let listing = list_conversations(&root);
+    let conversation = match find(&listing.conversations, &words) {
+        Named::Nothing => return Ok(None),
+        Named::Several(several) => return Err(ambiguous_conversations(&words, &several)),
+        Named::One(one) => one.clone(),
+    };
+    let saved = &conversation.saved;
+    let command = find_current(context, &root, &saved.agent, &saved.agent_config);
+    let opening = render_opening(&conversation, command.as_ref(), context.env.now);
+    let session = find_session(context, &conversation)?;
+    Ok(Some(ResumedConversation { root, conversation, command, opening, session }))
+}
+
+/// The session itself while its agent has it; else what is kept of it.
+fn find_session(context: &Context, conversation: &Conversation) -> Result<Option<ListedSession>, CommandError> {
+    let saved = &conversation.saved;
+    if let (Some(agent), false) = (agent_by_name(&saved.agent), saved.session_id.is_empty()) {
+        let query = Query { words: Some(saved.session_id.clone()), agent: Some(agent), ..Query::default() };
+        let found = select::select_session(context, &query).ok().map(|selected| selected.session);
+        if let Some(session) = found.filter(|session| session.found.id == SessionId(saved.session_id.clone())) {
+            return Ok(Some(session));
+        }
+    }
+    if !conversation.has_messages {
+        return Ok(None);
+    }
+    Ok(Some(session_in_file(context, &conversation.messages_file())?))
+}
+
+impl ResumedConversation {
+    /// Says which one it is.
+    pub(super) fn announce(&self, ui: &mut Ui) -> Result<(), CommandError> {
+        let saved = &self.conversation.saved;
+        let (id, title) = (one_line(&self.conversation.id, 200), one_line(&saved.title, 120));
+        ui.status("the conversation:")?;
+        ui.status(format_args!("{DIM}{id}  {title}{DIM:#}"))?;
+        Ok(())
+    }
+
+    /// The project that what is kept of it stands in: the session was held there, or somewhere else.
+    pub(super) fn kept_project(&self) -> Option<PathBuf> {
+        let is_kept = self.session.as_ref().is_some_and(|session| session.agent.as_captured().is_some());
+        is_kept.then(|| self.root.clone())
+    }
+
+    /// What has changed since it was saved, for a target.
+    pub(super) fn changes(&self, context: &Context, target: &Target) -> Vec<String> {
+        let Some(facts) = agent_by_name(target.id).map(carryover_agents::Agent::facts) else { return Vec::new() };
+        let config = &self.conversation.saved.agent_config;
+        list_changes(context, &self.root, config, self.command.as_ref(), facts)
+    }
+
+    /// Notes that it goes on.
+    pub(super) fn mark_active(&self, context: &Context) -> Result<(), CommandError> {
+        Ok(set_status(context, &self.root, &self.conversation, SavedStatus::Active)?)
+    }
+
+    /// Notes that it did not go on after all.
+    pub(super) fn restore_status(&self, context: &Context) {
+        let mut now = self.conversation.clone();
+        now.saved.status = SavedStatus::Active;
+        // The first error is the one to tell.
+        set_status(context, &self.root, &now, self.conversation.saved.status).ok();
+    }
+
+    /// Goes on from a prompt.
+    pub(super) fn as_prompt(
+        &self,
+        ui: &mut Ui,
+        context: &Context,
+        target: &Target,
+        args: &ResumeArgs,
+        mut warnings: Vec<String>,
+    ) -> Result<(), CommandError> {
+        let saved = &self.conversation.saved;
+        let budget = args.tokens.or(context.config.handoff.tokens).unwrap_or(target.budget);
+        let prompt = self.render_prompt(context, args, budget, &mut warnings)?;
+        let launch = args.launches_target(ui, context, target);
+        let delivery = Delivery {
+            source: saved.agent.clone(),
+            session: saved.session_id.clone(),
+            project: args.project.as_deref().map_or_else(|| self.root.clone(), resolve_path),
+            target: Some(*target),
+            copy: !launch,
+            launch,
+            dry_run: args.dry_run,
+            extra_files: Vec::new(),
+            unread: Unread::default(),
+            warnings,
+        };
+        delivery.deliver(ui, context, &prompt)
+    }
+
+    fn render_prompt(
+        &self,
+        context: &Context,
+        args: &ResumeArgs,
+        budget: u64,
+        warnings: &mut Vec<String>,
+    ) -> Result<Prompt, CommandError> {
+        let Some(left) = budget.checked_sub(estimate(&self.opening)) else {
+            let message = format!("its command alone needs more than {budget} tokens");
+            return Err(CommandError::new(ErrorKind::CannotFit, message).with_hint("allow more with `--tokens N`"));
+        };
+        let name = agent_by_name(&self.conversation.saved.agent).map_or("The agent", |agent| agent.facts().name);
+        let history = match self.messages(args, warnings)? {
+            Some(messages) => {
+                let recent = context.config.conversations.n_recent();
+                let (text, dropped) = render_history(&messages, name, HistoryBudget { recent, tokens: left });
+                if dropped > 0 {
+                    warnings.push(format!("leaves out the {dropped} oldest of {} messages to fit", messages.len()));
+                }
+                text
+            }
+            None => self.document_text(left)?,
+        };
+        let text = format!("{}\n{history}", self.opening);
+        let tokens = estimate(&text);
+        Ok(Prompt::from_rendered(ResumePrompt { text, tokens, dropped: Vec::new() }, budget))
+    }
+
+    /// What was said, from the session or from what is kept of it.
+    fn messages(
+        &self,
+        args: &ResumeArgs,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Vec<SavedMessage>>, CommandError> {
+        let of_session = self.session.as_ref().filter(|session| session.agent.as_captured().is_none());
+        if let Some(session) = of_session {
+            let uasf = build_canonical(session)?.uasf;
+            return Ok(Some(save_messages(if args.no_redact { uasf } else { uasf.redacted() }).messages));
+        }
+        let Some((messages, unread)) = read_messages(&self.conversation)? else { return Ok(None) };
+        if unread > 0 {
+            warnings.push(format!("{unread} lines of its messages cannot be read"));
+        }
+        Ok(Some(messages))
+    }
+
+    /// The document, where nothing else is left.
+    fn document_text(&self, tokens: u64) -> Result<String, CommandError> {
+        let Some(document) = self.conversation.read_document() else {
+            let message = format!("nothing is left of {}: neither messages nor a document", self.conversation.name());
+            return Err(CommandError::new(ErrorKind::NotFound, message));
+        };
+        let text = format!("## Document\n\n{document}");
+        if estimate(&text) <= tokens {
+            return Ok(text);
+        }
+        let path = self.conversation.document_file();
+        let inside = path.strip_prefix(&self.root).unwrap_or(&path).display().to_string();
+        Ok(format!("## Document\n\nIt is too long to stand here: read {inside}.\n"))
+    }
+
+    /// Why no session is written.
+    pub(super) fn explain_prompt(&self, facts: &Facts) -> String {
+        format!("only the document of {} is left, so {} gets a prompt", self.conversation.id, facts.name)
+    }
+}

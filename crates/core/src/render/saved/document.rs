@@ -1,0 +1,97 @@
+//! The document of a saved conversation: for people, and for whoever has no more than it.
+
+use super::SavedSession;
+use super::history::{quote_block, speaker};
+use super::messages::{SavedMessage, SavedRole};
+use crate::distill::Brief;
+use crate::render::escape::{format_time, inline_code, safe_line};
+use crate::render::lines;
+use crate::time::Timestamp;
+use crate::transcript::Status;
+
+#[derive(Debug, Clone, Copy)]
+pub struct DocumentOptions<'a> {
+    /// The display name of the agent.
+    pub agent_name: &'a str,
+    /// The command that goes on with it.
+    pub resume_command: &'a str,
+}
+
+/// Renders the document.
+pub fn render_document(
+    saved: &SavedSession,
+    brief: &Brief,
+    messages: &[SavedMessage],
+    options: &DocumentOptions<'_>,
+) -> String {
+    let mut out = format!("# {}\n\n", safe_line(&saved.title, 200));
+    let model = saved.agent_config.model.as_deref().map(|model| format!(", {}", inline_code(model, 80)));
+    let facts = [
+        ("Type", saved.conversation_type.clone()),
+        ("Status", saved.status.name().to_owned()),
+        ("Begun", saved.created_at.clone()),
+        ("Last active", saved.last_active.clone()),
+        ("Messages", saved.message_count.to_string()),
+        ("Agent", format!("{}{}", safe_line(options.agent_name, 60), model.unwrap_or_default())),
+        ("Go on with it", inline_code(options.resume_command, 200)),
+    ];
+    for (name, fact) in facts {
+        out += &format!("- {name}: {fact}\n");
+    }
+    for (heading, lines) in standing(brief) {
+        if !lines.is_empty() {
+            out += &format!("\n## {heading}\n\n{}", lines.iter().map(|line| format!("- {line}\n")).collect::<String>());
+        }
+    }
+    out += "\n## Conversation\n";
+    out + &render_messages(messages, options.agent_name)
+}
+
+/// Adds messages to a document that somebody has written in.
+pub fn append_messages(document: &str, messages: &[SavedMessage], agent_name: &str) -> String {
+    let gap = if document.is_empty() || document.ends_with('\n') { "" } else { "\n" };
+    format!("{document}{gap}{}", render_messages(messages, agent_name))
+}
+
+/// Where it stands, in quotes and facts.
+fn standing(brief: &Brief) -> [(&'static str, Vec<String>); 4] {
+    let plan = &brief.plan;
+    let steps = [("done", &plan.done), ("in progress", &plan.in_progress), ("left", &plan.left)];
+    let steps = steps.into_iter().flat_map(|(word, steps)| steps.iter().map(move |step| (word, step)));
+    [
+        ("State", lines::state_lines(brief, 400)),
+        ("Decisions", brief.decisions.iter().map(|one| lines::format_decision(one, 240)).collect()),
+        ("Plan", steps.map(|(word, step)| format!("{word}: {}", safe_line(&step.text, 160))).collect()),
+        ("Still failing", brief.failing.iter().map(|one| lines::format_failing(one, 240)).collect()),
+    ]
+}
+
+fn render_messages(messages: &[SavedMessage], agent_name: &str) -> String {
+    let mut out = String::new();
+    let mut is_list = false;
+    for message in messages {
+        if message.role == SavedRole::Tool {
+            let gap = if is_list { "" } else { "\n" };
+            out += &format!("{gap}- {}\n", tell_call(message));
+            is_list = true;
+            continue;
+        }
+        is_list = false;
+        let at = message.timestamp.as_deref().and_then(Timestamp::parse);
+        let at = at.map(|at| format!(" ({})", format_time(at))).unwrap_or_default();
+        let who = safe_line(speaker(message, agent_name), 60);
+        out += &format!("\n**{who}**{at}\n\n{}\n", quote_block(&message.content));
+    }
+    out
+}
+
+/// A call in one line; what came back is in the messages.
+fn tell_call(message: &SavedMessage) -> String {
+    let tool = message.event.call.as_ref().map_or("tool", |call| call.tool.as_str());
+    let ending = match message.event.outcome.as_ref().map(|outcome| outcome.status) {
+        Some(Status::Failed) => ": failed",
+        Some(Status::Interrupted) => ": interrupted",
+        _ => "",
+    };
+    format!("{} {}{ending}", safe_line(tool, 60), inline_code(message.subject(), 160))
+}

@@ -1,0 +1,16 @@
+//! Conversations that are kept in a project: `conversations/<date>/<nnn>-<type>-<topic>/`, with a document for people and
+//! `.session/` for the next agent. Everything here works with the document alone.
+
+pub mod command;
+pub mod commit;
+pub mod find;
+mod folder;
+pub mod opening;
+pub mod prune;
+pub mod save;
+mod store;
+pub mod suggestion;
+pub mod thread;
+
+pub use folder::{Conversation, FOLDER, Listing, conversation_root, list_conversations};
+pub use store::{read_messages, set_status};

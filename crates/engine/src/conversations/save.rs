@@ -1,0 +1,298 @@
+//! A session, saved as a conversation of its project.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_core::distill::{Brief, Quoting};
+use carryover_core::plain::one_line;
+use carryover_core::redact::mask_kinds;
+use carryover_core::render::saved::{
+    AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessages, SavedSession,
+    SavedStatus, append_messages, is_type, render_document, save_messages, slugify,
+};
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::StartSettings;
+
+use super::command::{find_current, split_command};
+use super::folder::{Conversation, FOLDER, conversation_root, list_conversations, number_of};
+use super::store::{NewContent, hash_text, messages_content, session_content, write_files};
+use super::thread::{find_predecessor, find_save, thread_name};
+use crate::carry::canonical::build_canonical;
+use crate::carry::resume::ResumeError;
+use crate::context::Context;
+use crate::handoff::{DistilledSession, Options, distil_session};
+use crate::sessions::copies::SessionRef;
+use crate::sessions::list::ListedSession;
+
+/// The type of a conversation that nobody named and no command began.
+pub const DEFAULT_TYPE: &str = "conversation";
+
+/// Commands of ours that begin no conversation of their own.
+const NO_TYPES: [&str; 3] = ["resume", "stop-conversation", "handoff"];
+
+const SUMMARY_CHARS: usize = 300;
+
+/// How a session is saved.
+#[derive(Debug, Clone, Copy)]
+pub struct SaveOptions<'a> {
+    /// Whose conversation it is to be; by default the session's own project.
+    pub project: Option<&'a Path>,
+    pub kind: Option<&'a str>,
+    pub topic: Option<&'a str>,
+    pub status: SavedStatus,
+    pub redact: bool,
+}
+
+/// A save that is decided and not yet written.
+pub struct SavePlan {
+    /// The project.
+    pub root: PathBuf,
+    pub conversation: Conversation,
+    /// It was not saved before.
+    pub is_new: bool,
+    /// Messages that were not saved before.
+    pub added: usize,
+    /// Somebody has written in the document: it only gets what is new, at its end.
+    pub keeps_document: bool,
+    /// Secrets that are masked, by kind.
+    pub masked: BTreeMap<String, usize>,
+    pub left_out: LeftOut,
+    pub warnings: Vec<String>,
+    contents: Vec<NewContent>,
+}
+
+/// A save that was written.
+pub struct Saved {
+    /// By which `undo` knows it; none where it came with a clone.
+    pub undo_id: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+/// Decides how a session is saved; nothing is written.
+pub fn plan_save(
+    context: &Context,
+    session: &ListedSession,
+    options: &SaveOptions<'_>,
+) -> Result<SavePlan, ResumeError> {
+    let distil_options = Options { project: options.project, redact: options.redact };
+    let distilled = distil_session(context, session, distil_options)?;
+    let canonical = build_canonical(session)?;
+    let root = conversation_root(context, &distilled.project);
+    let listing = list_conversations(&root);
+    let reference = SessionRef { agent: session.agent.facts().id.to_owned(), session: distilled.brief.session.clone() };
+    let earlier = find_save(&listing.conversations, &reference);
+    let predecessor = match earlier {
+        None => find_predecessor(context, &listing.conversations, &reference, &distilled.history),
+        Some(_) => None,
+    };
+    let before = count_masks(&save_messages(canonical.uasf.clone()));
+    let uasf = if options.redact { canonical.uasf.redacted() } else { canonical.uasf };
+    let messages = save_messages(uasf);
+    let mut masked = count_masks(&messages);
+    // What says that it was masked was so before.
+    masked.retain(|kind, count| {
+        *count = count.saturating_sub(before.get(kind).copied().unwrap_or(0));
+        *count > 0
+    });
+    let draft = Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root };
+    let conversation = draft.make_conversation(earlier, predecessor, &listing.conversations);
+    let mut plan = SavePlan {
+        is_new: earlier.is_none(),
+        added: messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines)),
+        keeps_document: false,
+        masked,
+        left_out: messages.left_out,
+        warnings: [distilled.warnings.clone(), canonical.warnings, listing.warnings].concat(),
+        contents: Vec::new(),
+        conversation,
+        root: root.clone(),
+    };
+    draft.fill_contents(&mut plan, earlier).map_err(|source| ResumeError::Write { path: root.clone(), source })?;
+    Ok(plan)
+}
+
+/// Writes a save.
+pub fn apply_save(context: &Context, plan: &SavePlan) -> io::Result<Saved> {
+    let (undo_id, warnings) = write_files(context, &plan.root, &plan.conversation, &plan.contents)?;
+    Ok(Saved { undo_id, warnings })
+}
+
+fn count_saved_lines(earlier: &Conversation) -> usize {
+    super::store::read_messages(earlier).ok().flatten().map_or(0, |(messages, unread)| messages.len() + unread)
+}
+
+fn count_masks(messages: &SavedMessages) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for line in messages.messages.iter().filter_map(|message| message.to_line()) {
+        for kind in mask_kinds(&line) {
+            *counts.entry(kind.to_owned()).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+/// Everything that a save is made of.
+struct Draft<'a> {
+    context: &'a Context,
+    session: &'a ListedSession,
+    options: &'a SaveOptions<'a>,
+    distilled: &'a DistilledSession,
+    messages: &'a SavedMessages,
+    root: &'a Path,
+}
+
+impl Draft<'_> {
+    /// The conversation as it will be: in the folder that it has, or in a new one.
+    fn make_conversation(
+        &self,
+        earlier: Option<&Conversation>,
+        predecessor: Option<&Conversation>,
+        all: &[Conversation],
+    ) -> Conversation {
+        let header = &self.distilled.history.header;
+        let saved = self.make_session(earlier, predecessor);
+        if let Some(earlier) = earlier {
+            return Conversation { saved, has_session: true, has_messages: true, ..earlier.clone() };
+        }
+        let begun = header.started_at.unwrap_or(self.context.env.now).to_string();
+        let date = begun.get(..10).unwrap_or(&begun).to_owned();
+        let topic = slugify(self.options.topic.unwrap_or(&saved.title));
+        let topic = if topic.is_empty() { slugify(&saved.agent) } else { topic };
+        let number = all.iter().filter(|other| other.date == date).filter_map(|other| number_of(&other.id)).max();
+        let id = format!("{:03}-{}-{topic}", number.unwrap_or(0) + 1, saved.conversation_type);
+        let folder = self.root.join(FOLDER).join(&date).join(&id);
+        let saved = SavedSession { conversation_id: id.clone(), ..saved };
+        Conversation { folder, date, id, saved, has_session: true, has_messages: true }
+    }
+
+    fn make_session(&self, earlier: Option<&Conversation>, predecessor: Option<&Conversation>) -> SavedSession {
+        let (brief, header) = (&self.distilled.brief, &self.distilled.history.header);
+        let known = earlier.or(predecessor).map(|known| &known.saved);
+        let agent_config = self.make_config(earlier.map(|earlier| &earlier.saved.agent_config));
+        let kind = self.options.kind.map(str::to_owned).filter(|_| earlier.is_none());
+        let kind = kind.or_else(|| known.map(|known| known.conversation_type.clone()));
+        let written = |at: Option<Timestamp>| at.unwrap_or(self.context.env.now).to_string();
+        let begun = header.started_at.or(header.updated_at);
+        SavedSession {
+            schema: SAVED_SCHEMA.to_owned(),
+            version: SAVED_VERSION.to_owned(),
+            conversation_id: earlier.map(|earlier| earlier.id.clone()).unwrap_or_default(),
+            conversation_type: kind.unwrap_or_else(|| type_from_command(agent_config.command.as_deref())),
+            title: choose_title(brief, &agent_config, self.options.topic, earlier),
+            status: self.options.status,
+            created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
+            last_active: written(header.updated_at.or(begun)),
+            message_count: self.distilled.history.n_messages,
+            token_count: self.messages.messages.iter().map(|message| message.tokens()).sum(),
+            context_summary: summarize(brief),
+            agent: self.session.agent.facts().id.to_owned(),
+            session_id: brief.session.0.clone(),
+            project: brief.project.clone().unwrap_or_default(),
+            git_branch: header.branch.as_deref().map(|branch| self.distilled.quoting.quote_line(branch, 200)),
+            thread: earlier.and_then(|one| one.saved.thread.clone()).or_else(|| predecessor.map(thread_name)),
+            continues: earlier
+                .and_then(|one| one.saved.continues.clone())
+                .or_else(|| predecessor.map(Conversation::name)),
+            compacted: self.messages.compacted.clone(),
+            agent_config,
+            document: SavedDocument::default(),
+        }
+    }
+
+    /// What it was begun with. The first save counts: a command that has changed since is another.
+    fn make_config(&self, earlier: Option<&AgentConfig>) -> AgentConfig {
+        let (header, brief) = (&self.distilled.history.header, &self.distilled.brief);
+        let StartSettings { command, tools, .. } = &header.start_settings;
+        let typed = command.as_deref().map(|command| self.distilled.quoting.quote_line(command, 300));
+        let (command, arguments) = typed.as_deref().and_then(split_command).unzip();
+        let agent = self.session.agent.facts().id;
+        let mut config = AgentConfig {
+            command,
+            arguments: arguments.flatten(),
+            system_prompt_hash: None,
+            model: header.model.clone(),
+            tools: if tools.is_empty() { brief.tools.clone() } else { tools.clone() },
+        };
+        config.system_prompt_hash = match earlier.and_then(|earlier| earlier.system_prompt_hash.clone()) {
+            Some(hash) => Some(hash),
+            None => find_current(self.context, self.root, agent, &config).map(|current| current.hash),
+        };
+        config
+    }
+
+    /// The files as they will be. `session.json` comes last: what it says of the others holds then.
+    fn fill_contents(&self, plan: &mut SavePlan, earlier: Option<&Conversation>) -> io::Result<()> {
+        let name = self.session.agent.facts().name;
+        let messages = &self.messages.messages;
+        let resume_command = format!("carryover resume {}", plan.conversation.id);
+        let options = DocumentOptions { agent_name: name, resume_command: &resume_command };
+        let fresh = || render_document(&plan.conversation.saved, &self.distilled.brief, messages, &options);
+        let document = earlier.and_then(|earlier| Some((earlier.read_document()?, &earlier.saved.document)));
+        let text = match document {
+            Some((now, left)) if hash_text(&now) != left.hash => {
+                plan.keeps_document = true;
+                let new = messages.get(left.messages..).unwrap_or_default();
+                if new.is_empty() { now } else { append_messages(&now, new, name) }
+            }
+            _ => fresh(),
+        };
+        plan.conversation.saved.document = SavedDocument {
+            // One that is somebody's stays so.
+            hash: if plan.keeps_document { String::new() } else { hash_text(&text) },
+            messages: messages.len(),
+        };
+        plan.contents = vec![
+            (plan.conversation.messages_file(), messages_content(messages)),
+            (plan.conversation.document_file(), text.into_bytes()),
+            (plan.conversation.session_file(), session_content(&plan.conversation.saved)?),
+        ];
+        Ok(())
+    }
+}
+
+/// The type that a command stands for: its name, without its family.
+fn type_from_command(command: Option<&str>) -> String {
+    let name = command.and_then(|command| command.trim_start_matches('/').rsplit([':', '.']).next());
+    let name = name.map(str::to_lowercase).filter(|name| is_type(name) && !NO_TYPES.contains(&name.as_str()));
+    name.unwrap_or_else(|| DEFAULT_TYPE.to_owned())
+}
+
+/// The topic that was given, the title that it had, else the session's own; the command in front of one is not said.
+fn choose_title(brief: &Brief, config: &AgentConfig, topic: Option<&str>, earlier: Option<&Conversation>) -> String {
+    if let Some(topic) = topic {
+        return one_line(topic, 200);
+    }
+    if let Some(earlier) = earlier {
+        return earlier.saved.title.clone();
+    }
+    let request = brief.task.request.as_ref().map(|request| request.text.as_str());
+    let title = brief.title.as_deref().or(request).unwrap_or("untitled");
+    let bare = config.command.as_deref().and_then(|command| title.strip_prefix(command)).map(str::trim);
+    one_line(bare.filter(|bare| !bare.is_empty()).unwrap_or(title), 200)
+}
+
+/// The user's last request, verbatim.
+fn summarize(brief: &Brief) -> String {
+    let request = brief.task.request.as_ref().map(|request| request.text.as_str());
+    Quoting::AsIs.quote_line(request.unwrap_or_default(), SUMMARY_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_the_name_of_the_command() {
+        for (command, kind) in [
+            (Some("/workspace.brainstorm"), "brainstorm"),
+            (Some("/prompts:workspace.plan"), "plan"),
+            (Some("/review"), "review"),
+            (Some("/workspace.stop-conversation"), DEFAULT_TYPE),
+            (Some("/résumé"), DEFAULT_TYPE),
+            (None, DEFAULT_TYPE),
+        ] {
+            assert_eq!(type_from_command(command), kind, "{command:?}");
+        }
+    }
+}

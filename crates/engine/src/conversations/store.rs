@@ -1,0 +1,166 @@
+//! The files of a conversation, written so that each is whole or as it was; and what a save wrote, in the journal.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::saved::read_saved;
+use carryover_agents::{AGENTS, AgentError};
+use carryover_core::plain::escaped_json;
+use carryover_core::render::saved::{SavedMessage, SavedSession, SavedStatus};
+use carryover_core::transcript::SessionId;
+use sha2::{Digest, Sha256};
+
+use super::folder::Conversation;
+use crate::context::Context;
+use crate::own::files;
+use crate::write::disk::{Disk, RealDisk};
+use crate::write::journal::{self, Journal, Lock, SAVED_CONVERSATION, SessionRef, State, WrittenFile};
+use crate::write::undo;
+
+/// A file to be written: its place and its bytes.
+pub(super) type NewContent = (PathBuf, Vec<u8>);
+
+/// A digest as it is written into `session.json`.
+pub(super) fn hash_text(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// The messages of a conversation; none where they are not kept, with how many lines cannot be read.
+pub fn read_messages(conversation: &Conversation) -> Result<Option<(Vec<SavedMessage>, usize)>, AgentError> {
+    if !conversation.has_messages {
+        return Ok(None);
+    }
+    let lines = read_saved(&conversation.messages_file())?.lines;
+    let n_lines = lines.len();
+    let messages: Vec<SavedMessage> = lines.into_iter().filter_map(|line| line.message).collect();
+    let unread = n_lines - messages.len();
+    Ok(Some((messages, unread)))
+}
+
+/// The content of `messages.jsonl`: the one place where it is made.
+pub(super) fn messages_content(messages: &[SavedMessage]) -> Vec<u8> {
+    let lines = messages.iter().filter_map(SavedMessage::to_line);
+    let mut text = lines.map(|line| escaped_json(&line).into_owned()).collect::<Vec<_>>().join("\n");
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+pub(super) fn session_content(saved: &SavedSession) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_string_pretty(saved)?;
+    Ok(format!("{}\n", escaped_json(&text)).into_bytes())
+}
+
+/// Writes the files of a conversation. What is new is in a journal first, so that it can be taken back; what is written
+/// again is noted in the same one.
+pub(super) fn write_files(
+    context: &Context,
+    root: &Path,
+    conversation: &Conversation,
+    contents: &[NewContent],
+) -> io::Result<(Option<String>, Vec<String>)> {
+    let disk = &mut RealDisk;
+    let _lock = Lock::acquire(context)?;
+    let warnings = undo::recover(AGENTS, disk, context);
+    refuse_links(root, conversation)?;
+    let is_new = !conversation.folder.exists();
+    let earlier = find_journal(context, conversation);
+    let mut journal = match earlier {
+        Some(journal) => journal,
+        None if is_new => begin_journal(context, root, conversation),
+        // It came with a clone, or was taken back: git knows how it was.
+        None => {
+            replace_all(disk, root, contents)?;
+            return Ok((None, warnings));
+        }
+    };
+    journal.title = Some(conversation.saved.title.clone());
+    for (path, bytes) in contents {
+        journal.files.retain(|written| written.path != *path);
+        journal.files.push(WrittenFile::from_bytes(path, bytes));
+    }
+    if is_new {
+        journal.folders = missing_folders(&conversation.session_file());
+        journal::write(disk, context, &journal)?;
+        for folder in &journal.folders {
+            disk.create_folder(folder, false)?;
+        }
+    }
+    replace_all(disk, root, contents)?;
+    journal.state = State::Done;
+    journal::write(disk, context, &journal)?;
+    Ok((Some(journal.id), warnings))
+}
+
+fn replace_all(disk: &mut dyn Disk, root: &Path, contents: &[NewContent]) -> io::Result<()> {
+    for (path, bytes) in contents {
+        for folder in missing_folders(path) {
+            disk.create_folder(&folder, false)?;
+        }
+        if files::read_bounded(path, bytes.len() as u64 + 1).ok().flatten().as_deref() != Some(bytes) {
+            disk.replace_shared(path, bytes, root)?;
+        }
+    }
+    Ok(())
+}
+
+/// A clone may bring a link, which would lead us to write elsewhere.
+fn refuse_links(root: &Path, conversation: &Conversation) -> io::Result<()> {
+    let file = conversation.session_file();
+    let above = file.ancestors().take_while(|above| *above != root);
+    for path in above.chain([conversation.messages_file(), conversation.document_file()].iter().map(PathBuf::as_path)) {
+        if fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+            let message = format!("{} is a link, and is not written through", path.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+    }
+    Ok(())
+}
+
+/// The folders that are missing above a file, the outermost first.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let mut missing: Vec<PathBuf> =
+        path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+    missing.reverse();
+    missing
+}
+
+fn begin_journal(context: &Context, root: &Path, conversation: &Conversation) -> Journal {
+    let saved = &conversation.saved;
+    let source = SessionRef { agent: saved.agent.clone(), session: SessionId(saved.session_id.clone()) };
+    let target = SessionRef { agent: SAVED_CONVERSATION.to_owned(), session: SessionId(conversation.name()) };
+    Journal::begin(context, source, target, root)
+}
+
+fn find_journal(context: &Context, conversation: &Conversation) -> Option<Journal> {
+    let session = conversation.session_file();
+    journal::read_all(context).into_iter().find(|journal| {
+        journal.state == State::Done
+            && journal.target.agent == SAVED_CONVERSATION
+            && journal.files.iter().any(|written| written.path == session)
+    })
+}
+
+/// Notes how a conversation stands; one without `session.json` has no place for it.
+pub fn set_status(context: &Context, root: &Path, conversation: &Conversation, status: SavedStatus) -> io::Result<()> {
+    if !conversation.has_session || conversation.saved.status == status {
+        return Ok(());
+    }
+    let saved = SavedSession { status, ..conversation.saved.clone() };
+    write_files(context, root, conversation, &[(conversation.session_file(), session_content(&saved)?)])?;
+    Ok(())
+}
+
+/// Drops a file of a conversation; what is noted of it in a journal goes, too.
+pub(super) fn remove_file(context: &Context, conversation: &Conversation, path: &Path) -> io::Result<()> {
+    let disk = &mut RealDisk;
+    let _lock = Lock::acquire(context)?;
+    if let Some(mut journal) = find_journal(context, conversation) {
+        journal.files.retain(|written| written.path != *path);
+        journal::write(disk, context, &journal)?;
+    }
+    disk.remove_file(path)
+}
