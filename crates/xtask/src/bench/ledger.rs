@@ -25,7 +25,7 @@ use super::{Binaries, Result, child, measure_rivals};
 const SEARCHED: &[(u64, Duration)] = &[
     (10_000, Duration::from_millis(10)),
     (100_000, Duration::from_millis(50)),
-    (1_000_000, Duration::from_millis(500)),
+    (1_000_000, Duration::from_millis(100)),
 ];
 const ENTRIES_PER_SESSION: u64 = 200;
 /// Words of which some are rare and some are in every entry.
