@@ -5,14 +5,19 @@ use std::path::Path;
 
 use super::plan::Proof;
 use super::report::PairRow;
-use super::{ConformanceError, Options, check_report, front_door, hooks, isolated_network, plan, restore, run_matrix};
+use super::{
+    ConformanceError, Options, check_report, front_door, hooks, isolated_network, judges, plan, restore, run_matrix,
+};
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
 pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
     let args: Vec<String> = args.into_iter().collect();
     let options = parse_options(args.clone(), workspace)?;
     if !isolated_network::must_run_here() {
-        plan::install_all(&options)?;
+        match options.proof {
+            Proof::Judges => judges::install_all(&options)?,
+            _ => plan::install_all(&options)?,
+        }
         return isolated_network::run_isolated(&args);
     }
     match options.proof {
@@ -20,6 +25,7 @@ pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &
         Proof::FrontDoor => front_door::run_walks(&options),
         Proof::Restore => restore::run_walks(&options),
         Proof::Hooks => hooks::run_walks(&options),
+        Proof::Judges => judges::run_walks(&options),
     }
 }
 
@@ -34,6 +40,7 @@ fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Re
             "--write" => options.write = true,
             "--front-door" => options.proof = Proof::FrontDoor,
             "--hooks" => options.proof = Proof::Hooks,
+            "--judges" => options.proof = Proof::Judges,
             "--restore" => options.proof = Proof::Restore,
             "--keep" => options.keep = true,
             "--from" => options.from = Some(value()?),

@@ -24,6 +24,8 @@ pub(crate) enum Proof {
     Restore,
     /// That the next agent starts informed.
     Hooks,
+    /// That vendors' own code reads what is written for a client that does not run here.
+    Judges,
 }
 
 /// How the matrix is run.
