@@ -77,6 +77,7 @@ pub const AGENTS: &[&dyn Agent] = &[
     &aider::Aider,
     &openclaw::OpenClaw,
     &windsurf::Windsurf,
+    &cursor::Cursor,
 ];
 
 /// The agent with that id or alias.

@@ -9,6 +9,8 @@ mod commands;
 mod front_door;
 mod hooks;
 mod isolated_network;
+mod judges;
+mod judges_page;
 mod ordered_pool;
 mod page;
 mod pair;
@@ -41,7 +43,7 @@ pub(crate) enum ConformanceError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(
-        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --record, --commands, --carryover"
+        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --record, --commands, --judges, --carryover"
     )]
     Usage { argument: String },
     #[error("no pair matches the filter")]

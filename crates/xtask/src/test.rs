@@ -34,6 +34,7 @@ const STEPS: &[(&str, Step)] = &[
 const DAILY_STEPS: &[(&str, Step)] = &[
     ("conformance", |root| run_conformance(root, &["--check"])),
     ("restore", |root| run_conformance(root, &["--restore", "--check"])),
+    JUDGES,
     FRONT_DOOR,
     // One client that dies and the next that starts, and a compaction; the ring of all of them is for a release.
     ("hooks", |root| run_conformance(root, &["--hooks", "--from", "claude-code"])),
@@ -43,12 +44,16 @@ const DAILY_STEPS: &[(&str, Step)] = &[
 const FULL_STEPS: &[(&str, Step)] = &[
     ("conformance", |root| run_conformance(root, &["--full", "--check"])),
     ("restore", |root| run_conformance(root, &["--restore", "--full", "--check"])),
+    JUDGES,
     FRONT_DOOR,
     ("hooks", |root| run_conformance(root, &["--hooks"])),
     ("record", |root| run_conformance(root, &["--record"])),
     ("commands", |root| run_conformance(root, &["--commands"])),
     ("bench", run_figures),
 ];
+
+/// Vendors' own code in the place of clients that do not run here.
+const JUDGES: (&str, Step) = ("judges", |root| run_conformance(root, &["--judges", "--check"]));
 
 /// From the picker into the real clients and back, by keys.
 const FRONT_DOOR: (&str, Step) = ("front door", |root| run_conformance(root, &["--front-door"]));

@@ -79,7 +79,7 @@ mod tests {
         let session = picker::RowKey { agent: "codex", id: "--hostile id".to_owned() };
         let outcomes = [
             PickerOutcome::Resume { session: session.clone(), target: "claude-code", fork: true, launch: true },
-            PickerOutcome::Resume { session: session.clone(), target: "cursor", fork: false, launch: false },
+            PickerOutcome::Resume { session: session.clone(), target: "codex", fork: false, launch: false },
             PickerOutcome::Handoff { session: session.clone(), target: Some("pi"), launch: true },
             PickerOutcome::Handoff { session: session.clone(), target: None, launch: false },
             PickerOutcome::Show { session },

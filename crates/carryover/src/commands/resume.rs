@@ -47,7 +47,7 @@ Examples:
   carryover resume ./rollout-2026-11-15.jsonl --target claude-code
   carryover resume --target claude-code --project ~/moved/here
   carryover resume --target cursor --context-only         a brief where Cursor reads its rules
-  carryover resume --target gemini-cli --prompt           a prompt to start it with
+  carryover resume --target codex --prompt                a prompt to start it with
   carryover resume process.json --target codex            from `carryover show --format uasf > process.json`
   carryover resume 001-plan-the-move --target codex       a conversation that `carryover save` has kept
   carryover resume --file session.json --target codex     a prompt, from an earlier `carryover capture`")]

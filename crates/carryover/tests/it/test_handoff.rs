@@ -400,10 +400,10 @@ fn block_that_somebody_edited_stays() {
 #[test]
 fn editor_gets_a_brief_where_no_session_can_go() {
     let env = TestEnv::with_sessions();
-    let said = env.run(&["resume", CLAUDE, "--target", "cursor"]);
+    let said = env.run(&["resume", CLAUDE, "--target", "copilot-vscode"]);
     assert_eq!(said.code, Some(0), "{said}");
     assert!(said.stderr.contains("takes no sessions"), "{said}");
-    assert_eq!(env.run(&["resume", CLAUDE, "--target", "cursor", "--native"]).code, Some(3));
+    assert_eq!(env.run(&["resume", CLAUDE, "--target", "copilot-vscode", "--native"]).code, Some(3));
 }
 
 #[test]

@@ -130,9 +130,9 @@ impl World {
     }
 
     pub(super) fn append_lines(path: &Path, lines: &[&str]) {
-        let mut text = fs_err::read_to_string(path).unwrap();
-        text.extend(lines.iter().map(|line| format!("{line}\n")));
-        files::write_private(path, text.as_bytes()).unwrap();
+        let mut bytes = fs_err::read(path).unwrap();
+        lines.iter().for_each(|line| bytes.extend(format!("{line}\n").bytes()));
+        files::write_private(path, &bytes).unwrap();
     }
 
     /// All that is outside of our own folder.

@@ -6,6 +6,7 @@ mod aider;
 mod claude_code;
 mod codex;
 mod copilot_cli;
+mod cursor;
 mod gemini_cli;
 mod openclaw;
 mod opencode;
@@ -13,6 +14,7 @@ mod pi;
 mod qwen_code;
 mod windsurf;
 
+use crate::client::StoreJudge;
 use crate::lab::Lab;
 
 /// Every agent's lab, in the order of `AGENTS`.
@@ -27,7 +29,11 @@ pub const LABS: &[&Lab] = &[
     &aider::LAB,
     &openclaw::LAB,
     &windsurf::LAB,
+    &cursor::LAB,
 ];
+
+/// Vendors' own code that reads what is written for agents of which no client runs here.
+pub const JUDGES: &[&StoreJudge] = &[&cursor::JUDGE];
 
 /// The lab of the agent with that id.
 pub fn find_lab(id: &str) -> Option<&'static Lab> {

@@ -28,6 +28,8 @@ pub(crate) enum Proof {
     Recording,
     /// That commands of ours reach the model.
     Commands,
+    /// That vendors' own code reads what is written for a client that does not run here.
+    Judges,
 }
 
 /// How the matrix is run.
