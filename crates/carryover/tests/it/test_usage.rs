@@ -19,6 +19,8 @@ fn help_is_an_answer() {
       handoff      Hand a session over as words
       capture      Keep a session as one portable file
       brief        Tell what a session was about
+      capsule      Pack a session with its workspace, to be opened elsewhere
+      import       Go on with a capsule, or list what can be gone on with
       undo         Take back what a resume wrote
       search       Find what was said in any session, also in deleted ones
       restore      Bring back a session that its agent deleted

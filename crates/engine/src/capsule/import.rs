@@ -10,7 +10,7 @@ use super::boundary::digest_instructions;
 use super::manifest::Manifest;
 use super::member_path::{decode_path, path_from_bytes};
 use super::open::LaidOut;
-use super::workspace::{RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty};
+use super::workspace::{FilesMode, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty};
 use super::{CapsuleError, VerifiedCapsule};
 use crate::carry::resume::{self, Report, ResumeError};
 use crate::client;
@@ -110,6 +110,10 @@ fn bring_workspace(
 ) -> Result<WorkspaceOutcome, CapsuleError> {
     if !capsule.has_files() {
         return Ok(WorkspaceOutcome::Absent);
+    }
+    let has_nothing = capsule.workspace.files == 0 && capsule.workspace.files_mode == FilesMode::Full;
+    if has_nothing && options.folder.is_dir() {
+        return Ok(WorkspaceOutcome::Same);
     }
     let drift = if is_empty(&options.folder)? {
         WorkspaceDrift { count: capsule.workspace.files, paths: Vec::new() }

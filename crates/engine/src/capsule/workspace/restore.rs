@@ -3,7 +3,7 @@
 //! It goes into a folder that is empty or a clean checkout, unless the user says otherwise, and never through a link.
 
 use std::collections::{BTreeSet, HashSet};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +15,8 @@ use super::index_restore::IndexBlobs;
 use super::snapshot::{change_path, walk_snapshot};
 use super::{FilesMode, WorkspaceRecord, WorktreeChange, path_or_odd};
 use crate::context::Context;
+
+const BUFFER_BYTES: usize = 128 << 10;
 
 /// The state of the folder that a workspace goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +95,9 @@ pub(in crate::capsule) fn restore_workspace(
     let mut blobs = IndexBlobs::new(context)?;
     // First, for a folder may stand now where a file was.
     let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder)? };
-    let mut writer = TreeWriter { folder, made: Vec::new(), known: HashSet::new(), links: Vec::new(), files: 0 };
+    let buffer = vec![0; BUFFER_BYTES];
+    let mut writer =
+        TreeWriter { folder, made: Vec::new(), known: HashSet::new(), links: Vec::new(), files: 0, buffer };
     let written = writer.write_all(stream, packed, into, &changed, &mut blobs);
     if let Err(error) = written {
         if into == RestoreInto::Empty {
@@ -144,6 +148,7 @@ struct TreeWriter<'a> {
     /// Links are made last, so that nothing is written through one.
     links: Vec<(PathBuf, PathBuf, Vec<u8>)>,
     files: u64,
+    buffer: Vec<u8>,
 }
 
 impl TreeWriter<'_> {
@@ -202,7 +207,7 @@ impl TreeWriter<'_> {
         fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&place)?;
         self.made.push(place);
-        io::copy(entry.content, &mut file)?;
+        copy_content(&mut *entry.content, &mut file, &mut self.buffer)?;
         let (file, _) = file.into_parts();
         #[cfg(unix)]
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode((entry.mode & 0o777) | 0o600))?;
@@ -248,6 +253,16 @@ impl TreeWriter<'_> {
             } else {
                 std::fs::remove_file(&path).ok()
             };
+        }
+    }
+}
+
+/// Copies in pieces of a size that costs few calls.
+fn copy_content(mut content: impl Read, out: &mut impl Write, buffer: &mut [u8]) -> io::Result<()> {
+    loop {
+        match content.read(buffer)? {
+            0 => return Ok(()),
+            count => out.write_all(&buffer[..count])?,
         }
     }
 }
