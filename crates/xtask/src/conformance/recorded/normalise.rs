@@ -1,6 +1,6 @@
 //! Requests without what must differ between two homes: paths, ids, times.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use carryover_testkit::client::Sandbox;
@@ -32,9 +32,14 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn new(sandboxes: &[&Sandbox]) -> Self {
-        let marked = |sandbox: &&Sandbox| [(sandbox.project.clone(), "[PROJECT]"), (sandbox.home.clone(), "[HOME]")];
-        let forms = |(path, mark): (PathBuf, &'static str)| [(path.display().to_string(), mark), (slug(&path), mark)];
-        Self { replacements: sandboxes.iter().flat_map(marked).flat_map(forms).collect() }
+        let mut replacements = Vec::new();
+        for Sandbox { home, project } in sandboxes {
+            for (path, mark) in [(project, "[PROJECT]"), (home, "[HOME]")] {
+                replacements.extend([(path.display().to_string(), mark), (slug(path), mark)]);
+            }
+            replacements.push((relative_path(project, home), "[HOME]"));
+        }
+        Self { replacements }
     }
 
     /// A request in which paths, ids and times have marks in their stead.
@@ -62,6 +67,14 @@ impl Places {
 /// A path as a folder's name, as several clients make it.
 fn slug(path: &Path) -> String {
     path.display().to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// The way from one folder to another, as one client names its home from a project.
+fn relative_path(from: &Path, to: &Path) -> String {
+    let n_shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(n_shared).map(|_| "..".to_owned());
+    let down = to.components().skip(n_shared).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
 }
 
 /// Where two requests differ first, and how.
@@ -121,6 +134,12 @@ mod tests {
         let other = request("bc", "00000000-0000-4000-8000-000000000000", "2026-11-18T11:22:33Z");
         assert_eq!(first_difference(&places("a").normalise(&one), &places("bc").normalise(&other)), None);
         assert_eq!(VARYING.len(), 10);
+    }
+
+    #[test]
+    fn a_home_may_be_named_from_the_project() {
+        assert_eq!(relative_path(Path::new("/a/b/project"), Path::new("/a/b/home")), "../home");
+        assert_eq!(relative_path(Path::new("/a/b/project"), Path::new("/a/c/home")), "../../c/home");
     }
 
     #[test]
