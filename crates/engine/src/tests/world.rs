@@ -131,7 +131,7 @@ impl World {
 
     pub(super) fn append_lines(path: &Path, lines: &[&str]) {
         let mut bytes = fs_err::read(path).unwrap();
-        lines.iter().for_each(|line| bytes.extend(format!("{line}\n").bytes()));
+        bytes.extend(lines.iter().flat_map(|line| format!("{line}\n").into_bytes()));
         files::write_private(path, &bytes).unwrap();
     }
 

@@ -27,9 +27,7 @@ pub(super) static LAB: Lab = Lab {
             messages: "3 messages in 1 prompts and 2 pieces of replies",
         },
     ],
-    loose_files: &[LooseFile::from_jsonl(
-        "cli/.cursor/projects/home-dev-work-demo-app/agent-transcripts/d6176300-924c-5a88-839c-ec4925f5e2c5/d6176300-924c-5a88-839c-ec4925f5e2c5.jsonl",
-    )],
+    loose_files: &[LooseFile::from_jsonl("transcript.jsonl")],
     bench: BenchPlace::Lines(".cursor/projects/bench/agent-transcripts/{ID}/{ID}.jsonl"),
 };
 

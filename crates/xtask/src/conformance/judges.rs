@@ -29,8 +29,8 @@ impl JudgedSession {
 /// What the vendor's code showed of what there was.
 pub(super) struct JudgedOutcome {
     pub(super) judge: String,
-    pub(super) prompts: Shown,
-    pub(super) replies: Shown,
+    pub(super) prompts: SpokenCount,
+    pub(super) replies: SpokenCount,
     /// Commands that were shown, and those that no call of the session has.
     pub(super) commands: usize,
     strange_commands: usize,
@@ -38,7 +38,7 @@ pub(super) struct JudgedOutcome {
 
 /// How many of so many were shown as they were said, in their order.
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct SpokenCount {
     pub(super) shown: usize,
     pub(super) said: usize,
     is_same: bool,
@@ -46,7 +46,7 @@ pub(super) struct Shown {
 
 impl WalkOutcome for JudgedOutcome {
     fn findings(&self) -> Vec<String> {
-        let wrong = |what: &str, shown: Shown| {
+        let wrong = |what: &str, shown: SpokenCount| {
             (!shown.is_same).then(|| format!("{what}: {} shown of {}, or not as they were", shown.shown, shown.said))
         };
         let strange = (self.strange_commands > 0).then(|| format!("{} commands were never run", self.strange_commands));
@@ -170,8 +170,11 @@ fn compare(judge: &StoreJudge, told: &Session, shown: &[ShownItem]) -> JudgedOut
     let read = |kind: ShownKind| -> Vec<String> {
         shown.iter().filter(|item| item.kind == kind).map(|item| item.text.trim().to_owned()).collect()
     };
-    let count =
-        |said: Vec<String>, shown: Vec<String>| Shown { shown: shown.len(), said: said.len(), is_same: said == shown };
+    let count = |said: Vec<String>, shown: Vec<String>| SpokenCount {
+        shown: shown.len(),
+        said: said.len(),
+        is_same: said == shown,
+    };
     let commands = read(ShownKind::Command);
     let inputs: Vec<String> = told.entries.iter().map(|entry| entry.input.to_string()).collect();
     let is_known = |command: &&String| {

@@ -7,6 +7,9 @@ use crate::cursor::session::RawRecord;
 use crate::formats::jsonl::MAX_RECORD_BYTES;
 use crate::formats::sqlite;
 
+const KEYS_IN_RANGE: &str = "SELECT key FROM cursorDiskKV WHERE key >= ?1 AND key < ?2";
+const ANY_KEY_IN_RANGE: &str = "SELECT EXISTS (SELECT 1 FROM cursorDiskKV WHERE key >= ?1 AND key < ?2)";
+
 /// One of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Table {
@@ -67,7 +70,7 @@ pub(super) fn list_keys(connection: &Connection, prefix: &str) -> rusqlite::Resu
     if !Table::Disk.is_in(connection)? {
         return Ok(Vec::new());
     }
-    let mut query = connection.prepare_cached("SELECT key FROM cursorDiskKV WHERE key >= ?1 AND key < ?2")?;
+    let mut query = connection.prepare_cached(KEYS_IN_RANGE)?;
     let mut rows = query.query([prefix, &range_end(prefix)])?;
     let mut keys = Vec::new();
     loop {
@@ -83,8 +86,7 @@ pub(super) fn list_keys(connection: &Connection, prefix: &str) -> rusqlite::Resu
 
 /// Whether any key begins with a prefix.
 pub(super) fn has_keys(connection: &Connection, prefix: &str) -> rusqlite::Result<bool> {
-    let query = "SELECT EXISTS (SELECT 1 FROM cursorDiskKV WHERE key >= ?1 AND key < ?2)";
-    connection.prepare_cached(query)?.query_row([prefix, &range_end(prefix)], |row| row.get(0))
+    connection.prepare_cached(ANY_KEY_IN_RANGE)?.query_row([prefix, &range_end(prefix)], |row| row.get(0))
 }
 
 /// The first key after all that begin with a prefix, which ends with a colon.
@@ -95,4 +97,34 @@ fn range_end(prefix: &str) -> String {
 
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_is_read_to_find_keys() {
+        let connection = Connection::open_in_memory().unwrap();
+        let table = "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)";
+        connection.execute_batch(table).unwrap();
+        for query in [KEYS_IN_RANGE, ANY_KEY_IN_RANGE] {
+            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let steps = plan.query_map(["a:", "a;"], |row| row.get::<_, String>(3)).unwrap();
+            let steps: Vec<String> = steps.map(Result::unwrap).collect();
+            assert!(steps.iter().any(|step| step.contains("USING COVERING INDEX")), "{steps:?}");
+            assert!(!steps.iter().any(|step| step.contains("SCAN cursorDiskKV")), "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_ends_before_the_keys_of_another_conversation() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE cursorDiskKV (key, value)").unwrap();
+        for key in ["bubbleId:a:1", "bubbleId:ab:2", "bubbleId:a", "bubbleId:a;:3"] {
+            connection.execute("INSERT INTO cursorDiskKV VALUES (?1, 1)", [key]).unwrap();
+        }
+        assert_eq!(list_keys(&connection, "bubbleId:a:").unwrap(), ["1"]);
+        assert!(!has_keys(&connection, "bubbleId:c:").unwrap());
+    }
 }

@@ -4,7 +4,7 @@ use carryover_core::transcript::{Blob, BlobLocation, Call, Outcome, Part, Status
 use serde_json::{Value, json};
 
 use super::outcome::with_exit_code;
-use crate::cursor::dialect;
+use crate::cursor::{FACTS, dialect};
 use crate::formats::calls::CallWriter;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
@@ -37,7 +37,9 @@ impl<'a> PartWriter<'a> {
     }
 
     pub(super) fn make_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
-        let own = dialect::translate_action(&carried.action, self.calls.project_dirs());
+        // What is spelt in the client's own tools stays as it was.
+        let is_own = carried.agent == FACTS.id && call.tool.starts_with(|letter: char| letter.is_ascii_uppercase());
+        let own = (!is_own).then(|| dialect::translate_action(&carried.action, self.calls.project_dirs())).flatten();
         let (written, args) = self.calls.write_call(call, own);
         json!({ "type": "tool-call", "toolCallId": written.id, "toolName": written.tool, "args": args })
     }

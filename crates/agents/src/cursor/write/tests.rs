@@ -166,6 +166,8 @@ fn two_prompts_that_say_the_same_are_two() {
     let prompt = |n| carried_entry(n, Origin::User, Body::Prompt(text_parts("go on")), Action::Other);
     let plan = plan(&[prompt(1), prompt(2)]);
     assert_eq!(live(&plan), "user prompt: go on\nuser prompt: go on\n");
+    let (_home, transcript) = read_back(&plan);
+    assert_ne!(transcript.entries[0].key, transcript.entries[1].key, "each is found by its own name");
 }
 
 #[test]

@@ -137,3 +137,22 @@ impl Turn {
         Some(store.add_blob(&whole.bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_summary_is_shown_as_nobodys_question() {
+        let mut summary = json!({ "role": "user", "content": [{ "type": "text", "text": "Files were listed." }] });
+        let n_turns = |message: &Value| {
+            let shown = ShownMessage { message, at: Timestamp::EPOCH, exit_code: None };
+            write_turns(&mut StoreWriter::new(), &[shown]).len()
+        };
+        assert_eq!(n_turns(&summary), 1, "it would be one, were it not said to be a summary");
+        summary["providerOptions"] = json!({ "cursor": { "isSummary": true } });
+        assert_eq!(n_turns(&summary), 0);
+    }
+}
