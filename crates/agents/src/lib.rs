@@ -69,6 +69,7 @@ pub const AGENTS: &[&dyn Agent] = &[
     &aider::Aider,
     &openclaw::OpenClaw,
     &windsurf::Windsurf,
+    &copilot_vscode::CopilotVscode,
 ];
 
 /// The agent with that id or alias.

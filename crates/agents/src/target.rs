@@ -1,6 +1,6 @@
 //! Who takes a brief: every agent, and editors whose sessions are not read.
 
-use crate::{Facts, all_facts, copilot_vscode, cursor};
+use crate::{Facts, all_facts, cursor};
 
 /// How a brief reaches a taker in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 /// Every editor whose sessions are not read, in the order in which it is shown.
-pub const EDITORS: &[&Facts] = &[&cursor::FACTS, &copilot_vscode::FACTS];
+pub const EDITORS: &[&Facts] = &[&cursor::FACTS];
 
 /// Editors show a part of the window to their model.
 pub(crate) const EDITOR_BUDGET_TOKENS: u64 = 38_000;

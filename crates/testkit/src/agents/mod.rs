@@ -6,6 +6,7 @@ mod aider;
 mod claude_code;
 mod codex;
 mod copilot_cli;
+mod copilot_vscode;
 mod gemini_cli;
 mod openclaw;
 mod opencode;
@@ -27,6 +28,7 @@ pub const LABS: &[&Lab] = &[
     &aider::LAB,
     &openclaw::LAB,
     &windsurf::LAB,
+    &copilot_vscode::LAB,
 ];
 
 /// The lab of the agent with that id.
