@@ -60,6 +60,9 @@ pub(crate) fn check_sources(root: &Path) -> Result<(), Box<dyn Error>> {
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} rules of structure are broken").into()) }
 }
 
+/// Programs that are called by a word of everybody's, which says nothing of their vendors.
+const COMMON_WORDS: &[&str] = &["code"];
+
 /// The words by which agents and their vendors are called.
 fn vendor_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
@@ -68,7 +71,8 @@ fn vendor_names() -> BTreeSet<String> {
         // A scope may be any word (`@block/…`); the name behind it is the product's.
         let packages = facts.packages.iter().filter_map(|package| package.rsplit('/').next());
         let words = [facts.id, facts.name].into_iter().chain(facts.binaries.iter().copied()).chain(packages);
-        names.extend(words.filter(|word| word.len() > 3).map(str::to_lowercase));
+        let telling = words.filter(|word| word.len() > 3 && !COMMON_WORDS.contains(word));
+        names.extend(telling.map(str::to_lowercase));
     }
     names
 }

@@ -1,5 +1,7 @@
 //! What was attached to a request: images become part of it, everything else was shown to the model beside it.
 
+use std::collections::BTreeMap;
+
 use carryover_core::transcript::{Blob, BlobLocation, Body, Origin, Part};
 
 use super::wire::{WireMetadata, WireVariable, WireVariableValue, WireVariables};
@@ -17,10 +19,14 @@ fn read_image(variable: &WireVariable) -> Option<Part> {
     if variable.kind.as_deref() != Some("image") {
         return None;
     }
-    let WireVariableValue::Bytes { base64 } = variable.value.as_ref()? else { return None };
+    let base64 = match variable.value.as_ref()? {
+        WireVariableValue::Bytes { base64 } => base64.clone(),
+        WireVariableValue::Numbered(bytes) => encode_base64(&in_order(bytes)?),
+        _ => return None,
+    };
     // The editor takes one without a type for a PNG.
     let media_type = variable.mime_type.clone().unwrap_or_else(|| "image/png".to_owned());
-    let location = BlobLocation::Inline(base64.as_str().into());
+    let location = BlobLocation::Inline(base64.into());
     Some(Part::Blob(Blob { media_type, name: variable.name.clone(), location }))
 }
 
@@ -54,7 +60,7 @@ fn attached_words(variable: &WireVariable) -> Option<String> {
     match variable.value.as_ref()? {
         WireVariableValue::Text(text) => Some(text.clone()),
         WireVariableValue::Uri(uri) | WireVariableValue::Location { uri } => Some(uri.to_words()),
-        WireVariableValue::Bytes { .. } => None,
+        WireVariableValue::Bytes { .. } | WireVariableValue::Numbered(_) => None,
     }
 }
 
@@ -63,4 +69,49 @@ fn block_inside<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
     Some(inside.trim()).filter(|inside| !inside.is_empty())
+}
+
+/// Bytes in the order of their numbers.
+fn in_order(numbered: &BTreeMap<String, u8>) -> Option<Vec<u8>> {
+    let bytes = numbered.iter().map(|(number, byte)| Some((number.parse::<u32>().ok()?, *byte)));
+    let ordered: BTreeMap<u32, u8> = bytes.collect::<Option<_>>()?;
+    Some(ordered.into_values().collect())
+}
+
+fn encode_base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            text.push(if place > group.len() { '=' } else { char::from(letter) });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn images(value: &Value) -> Vec<Part> {
+        let variable = json!({ "kind": "image", "name": "a.png", "mimeType": "image/png", "value": value });
+        read_images(serde_json::from_value(json!({ "variables": [variable] })).ok().as_ref())
+    }
+
+    #[test]
+    fn an_image_is_read_in_both_forms() {
+        let newer = images(&json!({ "$base64": "aW1hZ2UxMA==" }));
+        let older = images(&json!({ "0": 105, "1": 109, "2": 97, "3": 103, "4": 101, "5": 49, "6": 48 }));
+        assert_eq!((newer.len(), &older), (1, &newer));
+        assert_eq!(images(&json!("no bytes")), []);
+    }
+
+    #[test]
+    fn bytes_of_every_length_are_encoded() {
+        assert_eq!(["", "f", "fo", "foo"].map(|text| encode_base64(text.as_bytes())), ["", "Zg==", "Zm8=", "Zm9v"]);
+    }
 }

@@ -10,6 +10,7 @@ use carryover_core::transcript::{
     Body, Entry, EntryKey, Fact, Note, Opaque, Origin, QueueChange, StartSetting, TitleRank, text_of,
 };
 
+use super::failure;
 use super::session_file::SessionState;
 use super::turn::{self, Said, Surroundings, time_from_millis};
 use super::wire::{WireMetadata, WireRequest, WireSession, parse_leniently};
@@ -55,7 +56,10 @@ pub(super) fn read_records(state: &SessionState) -> Vec<Record> {
             records.push(Record { is_rejected: true, ..Record::from_said(number, length, vec![said]) });
             continue;
         };
-        let facts = read_facts(&request);
+        let mut facts = read_facts(&request);
+        if !removed[index] {
+            facts.push(Fact::TurnOpen(failure::is_open(&request)));
+        }
         let next = requests.get(number).and_then(|next| metadata(next.as_ref()));
         let next_results = next.and_then(|next| next.tool_call_results.as_ref());
         let mut said = turn::read_turn(request, &Surroundings { summaries: &summaries, next_results });

@@ -4,9 +4,12 @@ use carryover_core::transcript::{Failure, FailureKind};
 
 use super::wire::{WireError, WireRequest};
 
-/// The states of a response, as the editor numbers them. Others are no end.
+/// The states of a response, as the editor numbers them: it goes on, it was stopped, it failed, it waits for the user's word.
+/// One that is over is the first.
+const PENDING: u64 = 0;
 const CANCELLED: u64 = 2;
 const FAILED: u64 = 3;
+const NEEDS_INPUT: u64 = 4;
 
 /// The editor's own code for a request that the user stopped.
 const CANCELLED_CODE: &str = "canceled";
@@ -24,6 +27,11 @@ pub(super) fn find_failure(request: &WireRequest) -> Option<Failure> {
         Some(error) => Some(make_failure(failure_kind(error), error.message.as_deref().unwrap_or_default())),
         None => (state == Some(FAILED)).then(|| make_failure(FailureKind::Other, "the request failed")),
     }
+}
+
+/// Whether a request was still being answered when this was written.
+pub(super) fn is_open(request: &WireRequest) -> bool {
+    request.model_state.as_ref().is_some_and(|state| matches!(state.value, PENDING | NEEDS_INPUT))
 }
 
 fn failure_kind(error: &WireError) -> FailureKind {

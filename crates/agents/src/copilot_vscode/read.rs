@@ -38,7 +38,7 @@ impl Reader for CopilotVscode {
         }
         let bookmark = jsonl::make_bookmark(path, found.end, digest)?;
         // The verdict of a sink that wants no more changes nothing: all has been read.
-        let _ = send_to_sink(path, start, found, sink);
+        let _ = send_to_sink(path, start, &found, sink);
         Ok(bookmark)
     }
 
@@ -79,7 +79,7 @@ pub(super) fn session_id(path: &Path) -> SessionId {
     SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned())
 }
 
-fn send_to_sink(path: &Path, start: u64, found: SessionFile, sink: &mut dyn Sink) -> ControlFlow<()> {
+fn send_to_sink(path: &Path, start: u64, found: &SessionFile, sink: &mut dyn Sink) -> ControlFlow<()> {
     if start == 0 {
         sink.learn(Fact::File(path.to_path_buf()))?;
         sink.learn(Fact::Session(session_id(path)))?;
@@ -88,25 +88,30 @@ fn send_to_sink(path: &Path, start: u64, found: SessionFile, sink: &mut dyn Sink
     }
     send_workspace(path, found.now.session.working_directory.as_deref(), sink)?;
     let now = conversation::read_records(&found.now);
-    let before = found.before.as_ref().map(conversation::read_records);
-    let kept = match before {
-        // Nothing was read that counts.
+    let kept = match &found.before {
+        Some(before) => keep_same(&conversation::read_records(before), &now, sink)?,
+        // Behind the bookmark, nothing is whole yet.
         None if start > 0 => now.len(),
         None => 0,
-        Some(before) => {
-            let kept = before.iter().zip(&now).take_while(|(before, now)| before == now).count();
-            if kept < before.len() {
-                sink.retract(conversation::record_key(kept))?;
-            }
-            kept
-        }
     };
-    let is_new = |rejected: &&RejectedRecord| kept < now.len() || rejected.key.offset >= start;
-    let first_key = conversation::record_key(kept);
-    for rejected in found.rejected.iter().filter(is_new).filter(|rejected| start == 0 || rejected.key >= first_key) {
+    // What is taken back takes the notes behind it along.
+    let is_told = |rejected: &RejectedRecord| {
+        rejected.key.offset < start && (kept == now.len() || rejected.key < conversation::record_key(kept))
+    };
+    for rejected in found.rejected.iter().filter(|rejected| !is_told(rejected)) {
         sink.reject(*rejected)?;
     }
     now.into_iter().enumerate().skip(kept).try_for_each(|(number, record)| send_record(number, record, sink))
+}
+
+/// Takes back what a reader had from the first record on that is another one now; how many stay.
+fn keep_same(before: &[Record], now: &[Record], sink: &mut dyn Sink) -> ControlFlow<(), usize> {
+    let kept = before.iter().zip(now).take_while(|(before, now)| before == now).count();
+    // The queue is the last record of both, so that one that goes leaves another in its place.
+    if kept < before.len() {
+        sink.retract(conversation::record_key(kept))?;
+    }
+    ControlFlow::Continue(kept)
 }
 
 fn send_workspace(path: &Path, own_folder: Option<&str>, sink: &mut dyn Sink) -> ControlFlow<()> {

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, Call, CallForm, CallId, Compaction, NodeId, Opaque, Origin, Outcome, Part, Reasoning, Status, Tokens, Usage,
-    text_of,
+    Body, Call, CallForm, CallId, NodeId, Opaque, Origin, Outcome, Part, Reasoning, Status, Tokens, Usage, text_of,
 };
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -24,6 +23,12 @@ pub(super) const EDIT_TOOL: &str = "textEditGroup";
 /// The beginnings of outcomes by which the extension tells its model that a call came to nothing.
 const FAILED_PREFIX: &str = "ERROR while calling tool: ";
 pub(super) const CANCELLED_WORDS: &str = "The user cancelled the tool call.";
+
+/// The command by which the user has the extension compact a session: what is said to it are the extension's words.
+const COMPACT_COMMAND: &str = "compact";
+
+/// Begins what the extension puts behind a summary: where the model finds the extension's own transcript.
+const TRANSCRIPT_ADVICE: &str = "\nIf you need specific details from before compaction";
 
 /// Stands between a call's own name and a number of the extension's.
 const NAME_SUFFIX: &str = "__vscode-";
@@ -49,7 +54,11 @@ pub(super) struct Surroundings<'a> {
 /// Reads a turn.
 pub(super) fn read_turn(mut request: WireRequest, around: &Surroundings<'_>) -> Vec<Said> {
     let metadata = request.result.as_mut().and_then(|result| result.metadata.take()).unwrap_or_default();
-    let mut turn = Turn { said: Vec::new(), at: request.timestamp.map(time_from_millis), around };
+    let is_open = failure::is_open(&request);
+    let command = request.slash_command.as_ref().map(|command| command.name.as_str());
+    let speaker = if command == Some(COMPACT_COMMAND) { Origin::Harness } else { Origin::Agent };
+    let at = request.timestamp.map(time_from_millis);
+    let mut turn = Turn { said: Vec::new(), at, is_open, speaker, around };
     turn.add_prompt(&mut request, &metadata);
     let shown = request.response.take().map(|response| shown_parts::read_parts(&response)).unwrap_or_default();
     let tokens = read_tokens(&request, &metadata);
@@ -84,6 +93,10 @@ fn read_tokens(request: &WireRequest, metadata: &WireMetadata) -> Tokens {
 struct Turn<'a> {
     said: Vec<Said>,
     at: Option<Timestamp>,
+    /// It was still going on.
+    is_open: bool,
+    /// Who answers.
+    speaker: Origin,
     around: &'a Surroundings<'a>,
 }
 
@@ -177,14 +190,15 @@ impl Turn<'_> {
         }
         let told = round.id.as_ref().and_then(|id| self.around.summaries.get(id)).cloned();
         if let Some(summary) = told.or(round.summary).filter(|summary| !summary.is_empty()) {
-            self.add(Origin::Harness, Body::Compacted(Box::new(Compaction::default())));
-            self.add(Origin::Agent, Body::Summary(vec![Part::Text(summary)]));
+            self.add(Origin::Harness, Body::Compacted(Box::default()));
+            let words = summary.split_once(TRANSCRIPT_ADVICE).map_or(summary.as_str(), |(words, _)| words);
+            self.add(Origin::Agent, Body::Summary(vec![Part::Text(words.to_owned())]));
         }
     }
 
     fn add_reply(&mut self, words: String) {
         if !words.trim().is_empty() {
-            self.add(Origin::Agent, Body::Reply(vec![Part::Text(words)]));
+            self.add(self.speaker, Body::Reply(vec![Part::Text(words)]));
         }
     }
 
@@ -228,7 +242,9 @@ impl Turn<'_> {
             bodies.push(Body::Outcome(Box::new(outcome)));
         }
         let side = shown.sub_agent_invocation_id.is_some();
-        let said = |body| Said { at: self.at, origin: Origin::Harness, side, body };
+        // In a turn that goes on, its model knows of them; a call without an outcome is sent to nobody.
+        let origin = if self.is_open || status.is_none() { Origin::Agent } else { Origin::Harness };
+        let said = |body| Said { at: self.at, origin, side, body };
         self.said.extend(bodies.into_iter().map(said).collect::<Vec<_>>());
     }
 }

@@ -88,6 +88,8 @@ pub(super) struct WireRequest {
     #[serde(deserialize_with = "or_none")]
     pub is_hidden: Option<bool>,
     #[serde(deserialize_with = "or_none")]
+    pub slash_command: Option<WireSlashCommand>,
+    #[serde(deserialize_with = "or_none")]
     pub is_system_initiated: Option<bool>,
     #[serde(deserialize_with = "or_none")]
     pub prompt_tokens: Option<u64>,
@@ -110,6 +112,12 @@ impl WireMessage {
             Self::Parsed { text } => text.as_deref(),
         }
     }
+}
+
+/// A command of the extension's that the user called.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireSlashCommand {
+    pub name: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -149,6 +157,8 @@ pub(super) enum WireVariableValue {
         uri: WireUri,
     },
     Uri(WireUri),
+    /// Bytes by their numbers, in older sessions.
+    Numbered(BTreeMap<String, u8>),
 }
 
 /// An address in its parts, or as text.

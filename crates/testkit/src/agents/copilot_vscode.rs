@@ -12,6 +12,12 @@ pub(super) static LAB: Lab = Lab {
     sample: SAMPLE,
     readings: &[
         ExpectedReading {
+            fixture: "1.139.1-compacted.jsonl",
+            tokens: "618 in (0 from cache), 25 out (0 thought), fake-1, customendpoint/Fake/fake-1",
+            start_settings: r#"{"permission_mode":"agent"}"#,
+            messages: "5 messages in 3 prompts and 4 pieces of replies",
+        },
+        ExpectedReading {
             fixture: "1.139.1-tools.jsonl",
             tokens: "202 in (0 from cache), 15 out (0 thought), fake-1",
             start_settings: r#"{"permission_mode":"agent"}"#,

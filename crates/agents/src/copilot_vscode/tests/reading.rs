@@ -233,9 +233,37 @@ fn a_command_that_waits_for_the_users_word_has_not_run() {
     agent note note[]
     user prompt "RUNIT please"
     agent reply "I will use run_in_terminal.  "
-    harness call Call { id: CallId("call_3"), tool: "run_in_terminal", input: Json(34 bytes), form: Function }
+    agent call Call { id: CallId("call_3"), tool: "run_in_terminal", input: Json(34 bytes), form: Function }
     agent note note[]
     "#);
+}
+
+#[test]
+fn a_session_that_the_editor_compacted_is_read_as_its_next_request_was_sent() {
+    insta::assert_snapshot!(live_context(&read("1.139.1-compacted.jsonl")), @r"
+    agent summary: Plain answer 6.
+    user prompt: /compact keep the names
+    user prompt: And now?
+    agent reply: Plain answer 7.
+    ");
+}
+
+#[test]
+fn a_transcript_that_the_editor_wrote_is_read() {
+    insta::assert_snapshot!(live_context(&read("1.139.1-transcript.jsonl")), @r#"
+    agent reply: I will use read_file.
+    agent call: read_file {"filePath":"/home/dv/judge/my-project/app.py","startLine":1,"endLine":10}
+    agent outcome: Done, 0 images:
+    agent reply: Done after 1 results.
+    user prompt: And now?
+    "#);
+}
+
+#[test]
+fn a_turn_goes_on_until_the_editor_says_that_it_is_over() {
+    let is_open = |name| read(name).header.is_turn_open;
+    assert!(is_open("1.139.1-waiting.jsonl"));
+    assert!(!is_open("1.139.1-tools.jsonl") && !is_open("agent.jsonl") && !is_open("v1.json"));
 }
 
 #[test]
@@ -326,6 +354,24 @@ fn a_damaged_line_costs_itself_and_a_growing_one_nothing() {
     let damaged = read_path(&path);
     assert_eq!(damaged.rejected.len(), 1);
     assert_eq!(live_context(&damaged), live_context(&read("agent.jsonl")));
+}
+
+#[test]
+fn damage_is_told_once_in_however_many_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let mut lines: Vec<&str> = AGENT_LOG.lines().collect();
+    lines.insert(20, "damage");
+    lines.insert(3, "damage");
+    let mut builder = TranscriptBuilder::new("copilot-vscode");
+    let mut bookmark = Bookmark::Start;
+    for end in 1..=lines.len() {
+        std::fs::write(&path, lines[..end].join("\n") + "\n").unwrap();
+        bookmark = read_on(&path, &mut builder, &bookmark);
+    }
+    let (stepped, whole) = (builder.finish(), read_path(&path));
+    assert_eq!(stepped.rejected.len(), 2);
+    assert_eq!((stepped.rejected, stepped.entries), (whole.rejected, whole.entries));
 }
 
 #[test]
