@@ -62,7 +62,7 @@ pub use plan::{
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchModule, LaunchView, ModelService};
 pub use settings::SettingsView;
-pub use target::{EDITORS, Placement, Target};
+pub use target::{Placement, Target};
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
@@ -78,6 +78,7 @@ pub const AGENTS: &[&dyn Agent] = &[
     &openclaw::OpenClaw,
     &windsurf::Windsurf,
     &cursor::Cursor,
+    &copilot_vscode::CopilotVscode,
 ];
 
 /// The agent with that id or alias.
@@ -88,13 +89,12 @@ pub fn agent_by_name(name: &str) -> Option<&'static dyn Agent> {
     })
 }
 
-/// The facts of everybody, agents first.
+/// The facts of everybody.
 pub fn all_facts() -> impl Iterator<Item = &'static Facts> {
-    let agents = AGENTS.iter().map(|agent| agent.facts());
-    agents.chain(EDITORS.iter().copied())
+    AGENTS.iter().map(|agent| agent.facts())
 }
 
-/// Everybody who calls us by hooks, agents first.
+/// Everybody who calls us by hooks.
 pub fn hooked_agents() -> impl Iterator<Item = &'static Facts> {
     all_facts().filter(|facts| facts.hooks.is_some())
 }

@@ -1,6 +1,6 @@
-//! Who takes a brief: every agent, and editors whose sessions are not read.
+//! Who takes a brief: every agent.
 
-use crate::{Facts, all_facts, copilot_vscode};
+use crate::{Facts, all_facts};
 
 /// How a brief reaches a taker in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +29,11 @@ pub struct Target {
     pub reading_advice: &'static str,
 }
 
-/// Every editor whose sessions are not read, in the order in which it is shown.
-pub const EDITORS: &[&Facts] = &[&copilot_vscode::FACTS];
-
 /// Editors show a part of the window to their model.
 pub(crate) const EDITOR_BUDGET_TOKENS: u64 = 38_000;
 
 impl Target {
-    /// Everybody, agents first.
+    /// Everybody, in the order in which they are shown.
     pub fn all() -> impl Iterator<Item = Self> {
         all_facts().map(Self::from_facts)
     }

@@ -61,7 +61,7 @@ pub(crate) fn check_sources(root: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Names that are everyday words of the trade: only what is longer than these is a name.
-const EVERYDAY_WORDS: &[&str] = &["cursor"];
+const EVERYDAY_WORDS: &[&str] = &["code", "cursor"];
 
 /// The words by which agents and their vendors are called.
 fn vendor_names() -> BTreeSet<String> {

@@ -20,7 +20,10 @@ impl Discovery for CopilotCli {
     fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
         let text = String::from_utf8_lossy(head);
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let ours = first.contains("\"session.start\"") && first.contains("\"copilotVersion\"");
+        // The extension in VS Code writes such events for hooks, and names the editor.
+        let ours = first.contains("\"session.start\"")
+            && first.contains("\"copilotVersion\"")
+            && !first.contains("\"vscodeVersion\"");
         ours || history::is_history(head)
     }
 

@@ -232,7 +232,7 @@ impl<'r, 'a> EventReader<'r, 'a> {
             bodies.push((Origin::Agent, Body::Reply(vec![Part::Text(message.content.to_string())])));
         }
         for request in &message.tool_requests {
-            let input = request.arguments.map_or_else(Json::empty_object, Json::from_raw);
+            let input = request.arguments.map_or_else(Json::empty_object, call_input);
             let form = if input.as_str().starts_with('"') { CallForm::Freeform } else { CallForm::Function };
             let id = CallId((&*request.tool_call_id).into());
             let call = Call { id, tool: request.name.to_string(), input, form };
@@ -354,6 +354,12 @@ pub(super) fn first_prompt_title(parts: &[Part]) -> Option<Fact> {
     let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
     // Long prompts are named by their beginning, and that needs no look at the rest.
     title_fact(TitleRank::FirstPrompt, &text[..text.floor_char_boundary(2_000)])
+}
+
+/// The input of a call. The extension in VS Code, which writes such events for hooks, has the object in a string.
+fn call_input(arguments: &RawValue) -> Json {
+    let object = serde_json::from_str::<String>(arguments.get()).ok().filter(|text| text.starts_with('{'));
+    object.and_then(|text| Json::parse(&text)).unwrap_or_else(|| Json::from_raw(arguments))
 }
 
 fn read_failure(error: &WireError<'_>) -> Failure {

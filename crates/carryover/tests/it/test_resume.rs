@@ -117,14 +117,14 @@ fn a_target_must_be_known() {
     exit code 64
     --- stderr
     error: no target was named
-    hint: name one with `--target AGENT`: [AGENTS], copilot-vscode
+    hint: name one with `--target AGENT`: [AGENTS]
     hint: `carryover config set resume.target AGENT` makes it the default
     ");
     insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "codx"]).without_agents(), @"
     exit code 64
     --- stderr
     error: invalid value 'codx' for '--target <AGENT>'
-      [possible values: [AGENTS], copilot-vscode]
+      [possible values: [AGENTS]]
 
       tip: a similar value exists: 'codex'
 

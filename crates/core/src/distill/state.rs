@@ -30,7 +30,9 @@ fn classify_steps(history: &History, quoting: Quoting) -> State {
             let prompt = quoting.quote_item(text, DETAIL_CHARS, Voice::User, last.at, last.key);
             State { detail: Some(prompt), ..plain_state(StateKind::Unanswered, last) }
         }
-        Event::Reply { .. } if is_thinking_since(history, last) => plain_state(StateKind::MidTurn, last),
+        Event::Reply { .. } if history.header.is_turn_open || is_thinking_since(history, last) => {
+            plain_state(StateKind::MidTurn, last)
+        }
         _ => State { detail: run_by_hand(history, quoting), ..plain_state(StateKind::Waiting, last) },
     }
 }

@@ -80,6 +80,8 @@ pub struct Header {
     /// How it was begun; told, and never used.
     pub start_settings: StartSettings,
     pub closing: Option<Closing>,
+    /// The client says that the last turn was still going on, whatever was said in it.
+    pub is_turn_open: bool,
     /// The session whose sub-agent this is.
     pub parent: Option<SessionId>,
     /// The files of sub-agents' conversations, each readable as a session of its own.
@@ -103,6 +105,7 @@ pub enum Fact {
     Permission(Permission),
     StartSetting(StartSetting),
     Closing(Closing),
+    TurnOpen(bool),
     Parent(SessionId),
     Child(PathBuf),
     File(PathBuf),
@@ -131,6 +134,7 @@ impl Header {
             Fact::Permission(permission) => self.permission = permission,
             Fact::StartSetting(begin) => self.start_settings.learn(begin),
             Fact::Closing(closing) => self.closing = Some(closing),
+            Fact::TurnOpen(is_open) => self.is_turn_open = is_open,
             Fact::Parent(id) => self.parent = Some(id),
             Fact::Child(path) => self.children.push(path),
             Fact::File(path) => self.files.push(path),

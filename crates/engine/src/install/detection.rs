@@ -50,10 +50,17 @@ pub fn find_agent(context: &Context, facts: &'static Facts) -> Presence {
     let is_shared = |hooks: &&HookSet| matches!(hooks.place, HookPlace::Entries { .. });
     let hooks = facts.hooks.filter(is_shared);
     let hook_folder = hooks.and_then(|hooks| Some(hooks.place.file_path(&context.env)?.parent()?.to_owned()));
-    let mut folders =
-        if facts.keeps_sessions_in_projects() { Vec::new() } else { facts.store_candidates(&context.env) };
+    let mut folders = if facts.keeps_sessions_in_projects() { Vec::new() } else { own_folders(context, facts) };
     folders.extend(hook_folder);
     // Everybody has a home, and some agents keep a file right in it.
     let is_its_own = |folder: &PathBuf| folder.is_dir() && *folder != context.env.home;
     folders.into_iter().find(is_its_own).map_or(Presence::Absent, Presence::Folder)
+}
+
+/// The folders that tell of an agent: its stores, where we read them. An editor's folder alone says nothing of one inside it.
+fn own_folders(context: &Context, facts: &'static Facts) -> Vec<PathBuf> {
+    match carryover_agents::agent_by_name(facts.id) {
+        Some(agent) => agent.stores(&context.env).into_iter().map(|store| store.root).collect(),
+        None => facts.store_candidates(&context.env),
+    }
 }

@@ -6,6 +6,7 @@ mod aider;
 mod claude_code;
 mod codex;
 mod copilot_cli;
+mod copilot_vscode;
 mod cursor;
 mod gemini_cli;
 mod openclaw;
@@ -30,6 +31,7 @@ pub const LABS: &[&Lab] = &[
     &openclaw::LAB,
     &windsurf::LAB,
     &cursor::LAB,
+    &copilot_vscode::LAB,
 ];
 
 /// Vendors' own code that reads what is written for agents of which no client runs here.

@@ -21,6 +21,14 @@ fn structure_alone_says_how_a_session_stands() {
 }
 
 #[test]
+fn words_in_a_turn_that_the_client_says_is_open_are_not_its_end() {
+    let mut tale = new_history().user("fix it").agent("Let me look.");
+    tale.history.header.is_turn_open = true;
+    check_state(&tale, StateKind::MidTurn);
+    check_state(&tale.fails(FailureKind::RateLimit, "limit reached", None), StateKind::Limit);
+}
+
+#[test]
 fn a_limit_is_told_with_its_end_and_a_prompt_after_it_is_no_way_out() {
     let limited = new_history().user("fix it").fails(FailureKind::RateLimit, "limit reached", Some(minute(300)));
     let state = check_state(&limited.user("go on"), StateKind::Limit);
