@@ -169,11 +169,12 @@ fn the_boundary_is_that_of_the_sessions_own_loop() {
     };
     record_json(&recorder, "/v1/messages?beta=true", &request("make a title", "hello", 1, &[]));
     record_json(&recorder, "/v1/messages", &request("you are", "hello", 1, &["Bash"]));
-    record_json(&recorder, "/v1/messages", &request("you are a helper", "look", 9, &["Read"]));
     record_json(&recorder, "/v1/messages", &request("you are", "hello", 3, &["Bash", "Edit"]));
     record_json(&recorder, "/v1/messages/count_tokens", &request("you are", "hello", 5, &["Bash"]));
+    record_json(&recorder, "/v1/messages", &request("you are a helper", "look", 9, &["Read"]));
+    record_json(&recorder, "/v1/messages", &request("you are", "hello", 1, &[]));
     let boundary = RecordedBoundary::read(&finish(recorder)).unwrap().unwrap();
-    assert_eq!((boundary.exchange, boundary.messages), (4, 3));
+    assert_eq!((boundary.exchange, boundary.messages), (3, 3));
     assert_eq!(boundary.form, RequestForm::Messages);
     assert_eq!(boundary.model.as_deref(), Some("m-1"));
     assert_eq!(boundary.system_prompt, ["you are"]);
