@@ -94,8 +94,7 @@ impl Stage<'_> {
         let sandbox =
             Sandbox { home: self.folder.join(name).join("home"), project: self.folder.join(name).join("project") };
         fs::create_dir_all(&sandbox.home)?;
-        fs::create_dir_all(&sandbox.project)?;
-        fs::write(sandbox.project.join("calc.py"), "def add(a, b):\n    return a + b\n")?;
+        walk::make_repository(&sandbox)?;
         let server = ModelServer::start()?;
         let turn = FurtherTurn::new(self.source, &sandbox.project);
         server.script_replies(RequestKind::Main, turn.turns);

@@ -1,5 +1,8 @@
 //! Walks: proofs besides the matrix, a row each, which run several at a time and print alike.
 
+use carryover_testkit::client::{ClientError, Launch, RUN_LIMIT, Sandbox};
+use fs_err as fs;
+
 use super::{ConformanceError, MAX_TRIES, Options, ordered_pool};
 
 /// One row of a walk.
@@ -68,4 +71,13 @@ pub(super) fn check_rows<O: WalkOutcome>(rows: &[WalkRow<O>]) -> Result<(), Conf
         0 => Ok(()),
         n_failed => Err(ConformanceError::Failed { n_failed, n_rows: rows.len() }),
     }
+}
+
+/// Makes a project, which is a repository: clients and git look no farther up.
+pub(super) fn make_repository(sandbox: &Sandbox) -> Result<(), ClientError> {
+    fs::create_dir_all(&sandbox.project)?;
+    fs::write(sandbox.project.join("notes.txt"), "A project.\n")?;
+    let git = Launch::new("git", &sandbox.project).env(sandbox.base_env(&[]));
+    git.args(["init", "--quiet", "--initial-branch=main"]).run_to_success(RUN_LIMIT)?;
+    Ok(())
 }

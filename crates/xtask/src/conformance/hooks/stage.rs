@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use super::super::carryover::Carryover;
 use super::super::plan::Options;
+use super::super::walk::make_repository;
 use super::{ConformanceError, HANDOFF_FILE};
 
 /// What the client that dies was asked for; nobody else says it.
@@ -169,13 +170,4 @@ impl<'a> Stage<'a> {
 
 fn other_project(sandbox: &Sandbox) -> Sandbox {
     Sandbox { project: sandbox.home.with_file_name("other"), ..sandbox.clone() }
-}
-
-/// A project is a repository: clients and git look no farther up.
-fn make_repository(sandbox: &Sandbox) -> Result<(), ClientError> {
-    fs::create_dir_all(&sandbox.project)?;
-    fs::write(sandbox.project.join("notes.txt"), "A project.\n")?;
-    let git = Launch::new("git", &sandbox.project).env(sandbox.base_env(&[]));
-    git.args(["init", "--quiet", "--initial-branch=main"]).run_to_success(RUN_LIMIT)?;
-    Ok(())
 }
