@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::formats::file::{self, MAX_SETTINGS_BYTES};
 use crate::{Env, SettingsView};
 
-/// What stands for the address in words that a client is told.
+/// Stands for the address in words that a client is told.
 pub(crate) const ADDRESS_MARK: &str = "{address}";
 
 /// A client that is about to be started.

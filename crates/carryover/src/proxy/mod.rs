@@ -33,7 +33,7 @@ pub(crate) struct Route {
     pub(crate) by_header: Option<(&'static str, Upstream)>,
 }
 
-/// What connections share.
+/// Shared by all connections.
 struct Shared {
     routes: Vec<Route>,
     token: String,

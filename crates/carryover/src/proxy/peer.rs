@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 /// The kernel's own tables of connections.
+#[cfg(unix)]
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /// Whether the other end of a connection to our port may be the agent: it is the user's own, or the administrator's.
@@ -22,6 +23,7 @@ pub(super) fn is_own_peer(_: SocketAddr, _: u16) -> bool {
 }
 
 /// The user whose the connection from one port to another is.
+#[cfg(any(unix, test))]
 fn find_owner(table: &str, from: u16, to: u16) -> Option<u32> {
     let (from, to) = (format!(":{from:04X}"), format!(":{to:04X}"));
     table.lines().find_map(|line| {

@@ -54,7 +54,7 @@ impl Upstream {
     }
 }
 
-/// What a connection needs of the world.
+/// The part of the user's surroundings that connections depend on.
 pub(crate) struct Surroundings {
     /// Certificates that the user's clients trust besides the system's.
     extra_certificates: Option<PathBuf>,

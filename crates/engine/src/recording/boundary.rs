@@ -11,7 +11,7 @@ use super::body::hex;
 use super::exchange::Exchange;
 use super::request_form::{ModelRequest, RequestForm};
 
-/// What a session's last request said besides the conversation. Every field is as it was sent.
+/// A session's last request without the conversation. Every field is as it was sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordedBoundary {
     /// The exchange that it is from.

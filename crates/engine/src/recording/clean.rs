@@ -4,7 +4,7 @@ use carryover_core::redact::redact_text;
 
 use super::exchange::Header;
 
-/// What stands in the place of a key.
+/// Stands in the place of a key.
 const STRIPPED: &str = "[stripped]";
 
 /// Words in the name of a header, a parameter or an option that holds a key.

@@ -20,7 +20,7 @@ const LOOKED_AT: usize = 32;
 /// A text that is longer is no name of a session.
 const MAX_NAME_BYTES: usize = 4096;
 
-/// What the requests of a recording say.
+/// The words of a recording's requests.
 #[derive(Default)]
 struct Said {
     /// Outside of the conversation: headers, and short members.

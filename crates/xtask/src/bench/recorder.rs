@@ -1,4 +1,4 @@
-//! What the recording proxy costs: a request's time and a long answer's speed, against the same without it.
+//! The cost of the recording proxy: a request's time and a long answer's speed, against the same without it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
