@@ -63,6 +63,9 @@ const TAILS: &[&str] = &[
     "for today thanks",
 ];
 
+/// Where a sentence, or a part of one, ends.
+const SENTENCE_ENDS: [char; 11] = ['.', '!', '?', ',', ';', '\n', '。', '！', '，', '–', '—'];
+
 /// A prompt that is longer has more to say than goodbye.
 const MAX_CHARS: usize = 300;
 
@@ -72,8 +75,7 @@ pub fn ends_conversation(prompt: &str) -> bool {
         return false;
     }
     let text = prompt.to_lowercase().replace('’', "'");
-    let sentences =
-        text.split(|c: char| matches!(c, '.' | '!' | '?' | ',' | ';' | '\n' | '。' | '！' | '，' | '–' | '—'));
+    let sentences = text.split(SENTENCE_ENDS);
     sentences.map(str::trim).any(|sentence| PHRASES.iter().any(|phrase| ends_with_phrase(sentence, phrase.words)))
 }
 

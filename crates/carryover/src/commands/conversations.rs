@@ -160,13 +160,13 @@ fn write_conversation(
     let saved = &conversation.saved;
     let (status, paint) = paint_status(saved.status);
     let when = conversation.last_active().map_or_else(String::new, |at| format_when(at, &context.env, false));
-    let saves = if n_saves > 1 { format!(" · {n_saves} saves") } else { String::new() };
+    let threaded = if n_saves > 1 { format!(" · {n_saves} saves") } else { String::new() };
     let agent = agent_by_name(&saved.agent).map_or(saved.agent.as_str(), |agent| agent.facts().name);
     let agent = if agent.is_empty() { String::new() } else { format!(" · {}", one_line(agent, 40)) };
     let title = cut_to_width(&one_line(&saved.title, 200), width.saturating_sub(20));
     let (kind, id) = (one_line(&saved.conversation_type, 24), one_line(&conversation.id, 200));
     writeln!(ui.out(), "{BOLD}{title}{BOLD:#}  {DIM}{kind}{DIM:#}  {paint}{status}{paint:#}")?;
-    writeln!(ui.out(), "  {id}  {DIM}{when}{agent}{saves}{DIM:#}")?;
+    writeln!(ui.out(), "  {id}  {DIM}{when}{agent}{threaded}{DIM:#}")?;
     let summary = one_line(&saved.context_summary, width.saturating_sub(4));
     if !summary.is_empty() && summary != saved.title {
         writeln!(ui.out(), "  {DIM}\"{summary}\"{DIM:#}")?;

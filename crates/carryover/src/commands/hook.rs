@@ -97,11 +97,15 @@ fn take_call(context: &Context, agent: &'static Facts, event: &str, payload: &[u
     if payload.trim_ascii().is_empty() {
         return None;
     }
-    if is_start { render_handoff(context, agent, &told, event) } else { render_suggestion(context, agent, &told, call) }
+    if is_start {
+        render_handoff(context, agent, &told, event)
+    } else {
+        render_suggestion(context, agent, &told, &call)
+    }
 }
 
 /// One suggestion to save, with the user's prompt; off where nobody has asked for it.
-fn render_suggestion(context: &Context, agent: &Facts, told: &HookEvent, call: HookCall<'_>) -> Option<String> {
+fn render_suggestion(context: &Context, agent: &Facts, told: &HookEvent, call: &HookCall<'_>) -> Option<String> {
     let hooks = agent.hooks.filter(|hooks| hooks.injects_at_prompt)?;
     let text = suggest_save(context, told, &prompt_text(call.payload)?)?;
     hooks.injection.render(call.event, &text)

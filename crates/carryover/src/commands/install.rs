@@ -42,6 +42,7 @@ pub(crate) struct InstallArgs {
 
 /// How agents are set up, for the first time or again.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
 pub(crate) struct SetupArgs {
     /// These agents, with commas between them, and no question
     #[arg(long, value_name = "AGENTS", value_delimiter = ',', value_parser = facts_parser(), hide_possible_values = true)]

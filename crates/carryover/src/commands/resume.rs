@@ -133,6 +133,7 @@ fn choose_session(ui: &mut Ui, context: &Context, globals: Globals, args: &Resum
     let chosen = choice::choose_session_avoiding(ui, context, globals, &args.session, None, avoided);
     let conversation = match &chosen {
         Err(error) if !matches!(error.kind, ErrorKind::NotFound | ErrorKind::NoAgent) => None,
+        // Of several sessions, most often one and its copies, none is guessed; the one conversation with these words is meant.
         Err(_) => conversation::find_fitting(context, args, None)?,
         Ok(session) => conversation::find_fitting(context, args, Some(session))?,
     };

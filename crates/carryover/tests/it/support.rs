@@ -177,6 +177,23 @@ pub(crate) fn append_record(env: &TestEnv, record: &Value) {
     file.write_all(format!("{record}\n").as_bytes()).unwrap();
 }
 
+/// Another session of the same client in the project: what was said, with who said it.
+pub(crate) fn write_session(env: &TestEnv, id: &str, said: &[(&str, Value)]) {
+    let folder = fs_err::read_dir(env.home().join(".claude/projects")).unwrap().next().unwrap().unwrap().path();
+    let mut lines = Vec::new();
+    let mut parent = Value::Null;
+    for (index, (role, content)) in said.iter().enumerate() {
+        let uuid = Value::from(format!("{id}-{index}"));
+        let record = serde_json::json!({ "type": role, "parentUuid": parent, "uuid": uuid, "isSidechain": false,
+            "userType": "external", "sessionId": id, "timestamp": "2026-11-15T09:40:00.000Z", "cwd": env.project(),
+            "version": "2.1.0", "message": { "role": role, "content": content } });
+        lines.push(record.to_string());
+        parent = uuid;
+    }
+    let file = folder.join(format!("{id}.jsonl"));
+    env.write(file.strip_prefix(env.home()).unwrap().to_str().unwrap(), &(lines.join("\n") + "\n"));
+}
+
 /// The agents whose sessions are files: into a database, only its own client writes, which is not here.
 pub(crate) fn file_targets() -> impl Iterator<Item = &'static str> {
     let writers = AGENTS.iter().filter(|agent| agent.writer().is_some()).map(|agent| agent.facts().id);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{CLAUDE, CODEX, TestEnv};
+use crate::support::{CLAUDE, CODEX, TestEnv, write_session};
 
 fn save(env: &TestEnv, args: &[&str]) -> PathBuf {
     let saved = env.json("save", &[&["save"], args].concat());
@@ -108,20 +108,8 @@ fn a_session_that_began_with_the_prompt_is_of_the_same_thread() {
     let env = saved_env();
     env.run(&["resume", "calculator", "--target", "claude-code", "--prompt"]).success();
     let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
-    let store = env.home().join(".claude/projects");
-    let slug = fs_err::read_dir(&store).unwrap().next().unwrap().unwrap().path();
-    let record = |uuid: &str, parent: Value, role: &str, content: Value| {
-        json!({ "type": role, "parentUuid": parent, "isSidechain": false, "userType": "external",
-            "sessionId": "bbbbbbbb-0000-4000-8000-000000000001", "uuid": uuid, "timestamp": "2026-11-15T09:50:00.000Z",
-            "cwd": env.project(), "version": "2.1.0", "message": { "role": role, "content": content } })
-    };
-    let lines = [
-        record("u1", Value::Null, "user", json!(prompt)),
-        record("u2", json!("u1"), "assistant", json!([{ "type": "text", "text": "The changelog is next." }])),
-    ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let file = slug.join("bbbbbbbb-0000-4000-8000-000000000001.jsonl");
-    env.write(file.strip_prefix(env.home()).unwrap().to_str().unwrap(), &text);
+    let answer = json!([{ "type": "text", "text": "The changelog is next." }]);
+    write_session(&env, "bbbbbbbb-0000-4000-8000-000000000001", &[("user", json!(prompt)), ("assistant", answer)]);
     let saved = env.json("save", &["save", "bbbbbbbb"]);
     assert_eq!(saved["continues"], "2026-11-15/001-debug-fix-the-calculator");
 }

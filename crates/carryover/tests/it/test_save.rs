@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{CLAUDE, CODEX, TestEnv, append_record, check_schema};
+use crate::support::{CLAUDE, CODEX, TestEnv, append_record, check_schema, write_session};
 
 const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
 
@@ -47,22 +47,10 @@ fn begin_with_command(env: &TestEnv) {
         "calc/.claude/commands/workspace.brainstorm.md",
         "---\ndescription: Think\n---\n\nThink wild: $ARGUMENTS\n",
     );
-    let store = env.home().join(".claude/projects");
-    let slug = fs_err::read_dir(&store).unwrap().next().unwrap().unwrap().path();
-    let record = |uuid: &str, parent: Value, role: &str, content: Value| {
-        json!({ "type": role, "parentUuid": parent, "isSidechain": false, "userType": "external",
-            "sessionId": "aaaaaaaa-0000-4000-8000-000000000001", "uuid": uuid, "timestamp": "2026-11-15T09:40:00.000Z",
-            "cwd": env.project(), "version": "2.1.0", "message": { "role": role, "content": content } })
-    };
     let typed = "<command-message>workspace.brainstorm</command-message>\n<command-name>/workspace.brainstorm</command-name>\n\
                  <command-args>API design</command-args>";
-    let lines = [
-        record("u1", Value::Null, "user", json!(typed)),
-        record("u2", json!("u1"), "assistant", json!([{ "type": "text", "text": "REST or GraphQL?" }])),
-    ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let file = slug.join("aaaaaaaa-0000-4000-8000-000000000001.jsonl");
-    env.write(file.strip_prefix(env.home()).unwrap().to_str().unwrap(), &text);
+    let answer = json!([{ "type": "text", "text": "REST or GraphQL?" }]);
+    write_session(env, "aaaaaaaa-0000-4000-8000-000000000001", &[("user", json!(typed)), ("assistant", answer)]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Conversation {
             Some(_) => return Err(format!("{}: its type is no word", conversation.session_file().display())),
             None => conversation.guess_from_document(),
         }
-        conversation.saved.conversation_id = id.to_owned();
+        id.clone_into(&mut conversation.saved.conversation_id);
         if conversation.saved.title.trim().is_empty() {
             conversation.saved.title = topic_of(id).replace('-', " ");
         }

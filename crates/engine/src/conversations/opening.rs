@@ -11,9 +11,9 @@ pub(super) const RESUMED_FROM: &str = "Resumed from ";
 
 /// The opening of a conversation.
 pub fn render_opening(conversation: &Conversation, command: Option<&CurrentCommand>, now: Timestamp) -> String {
-    let mut out = format!("{RESUMED_FROM}{FOLDER}/{}.\n\n", conversation.name());
-    if let (Some(command), Some(name)) = (command, &conversation.saved.agent_config.command) {
-        out += &format!("It was begun with the command {name}, which says now:\n\n{}\n\n", command.prompt);
-    }
-    out + &resumed_conversation(&conversation.saved, now)
+    let command = command.zip(conversation.saved.agent_config.command.as_ref()).map(|(command, name)| {
+        format!("It was begun with the command {name}, which says now:\n\n{}\n\n", command.prompt)
+    });
+    let (place, command) = (conversation.name(), command.unwrap_or_default());
+    format!("{RESUMED_FROM}{FOLDER}/{place}.\n\n{command}{}", resumed_conversation(&conversation.saved, now))
 }

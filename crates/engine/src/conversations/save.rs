@@ -8,8 +8,8 @@ use carryover_core::distill::{Brief, Quoting};
 use carryover_core::plain::one_line;
 use carryover_core::redact::mask_kinds;
 use carryover_core::render::saved::{
-    AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessages, SavedSession,
-    SavedStatus, append_messages, is_type, render_document, save_messages, slugify,
+    AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessage, SavedMessages,
+    SavedSession, SavedStatus, append_messages, is_type, render_document, save_messages, slugify,
 };
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::StartSettings;
@@ -124,7 +124,7 @@ fn count_saved_lines(earlier: &Conversation) -> usize {
 
 fn count_masks(messages: &SavedMessages) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for line in messages.messages.iter().filter_map(|message| message.to_line()) {
+    for line in messages.messages.iter().filter_map(SavedMessage::to_line) {
         for kind in mask_kinds(&line) {
             *counts.entry(kind.to_owned()).or_insert(0) += 1;
         }
@@ -184,7 +184,7 @@ impl Draft<'_> {
             created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
             last_active: written(header.updated_at.or(begun)),
             message_count: self.distilled.history.n_messages,
-            token_count: self.messages.messages.iter().map(|message| message.tokens()).sum(),
+            token_count: self.messages.messages.iter().map(SavedMessage::tokens).sum(),
             context_summary: summarize(brief),
             agent: self.session.agent.facts().id.to_owned(),
             session_id: brief.session.0.clone(),

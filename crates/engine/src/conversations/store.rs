@@ -22,9 +22,10 @@ pub(super) type NewContent = (PathBuf, Vec<u8>);
 
 /// A digest as it is written into `session.json`.
 pub(super) fn hash_text(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    let bytes = Sha256::digest(text.as_bytes());
+    let digits =
+        bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(digit.into(), 16));
+    format!("sha256:{}", digits.collect::<String>())
 }
 
 /// The messages of a conversation; none where they are not kept, with how many lines cannot be read.

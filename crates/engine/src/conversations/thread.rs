@@ -51,8 +51,8 @@ fn find_named_save<'a>(conversations: &'a [Conversation], history: &History) -> 
         _ => None,
     });
     let mut names = texts.filter_map(|text| text.split_once(super::opening::RESUMED_FROM)).map(|(_, rest)| rest);
-    let named = names.find_map(|rest| rest.lines().next())?.trim().trim_end_matches('.');
-    let name = named.strip_prefix(FOLDER)?.trim_start_matches('/');
+    let place = names.find_map(|rest| rest.lines().next())?.trim().trim_end_matches('.');
+    let name = place.strip_prefix(FOLDER)?.trim_start_matches('/');
     conversations.iter().find(|conversation| conversation.name() == name)
 }
 

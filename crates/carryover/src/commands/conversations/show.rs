@@ -21,7 +21,7 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ShownConversation<'a> {
     schema: &'static str,
     conversation_id: &'a str,
     saves: Vec<ConversationRow<'a>>,
@@ -40,7 +40,7 @@ pub(super) fn show_conversation(
     let saves = list_saves(all, chosen);
     let document = chosen.read_document();
     if ui.is_json() {
-        return Ok(ui.write_json(&Document {
+        return Ok(ui.write_json(&ShownConversation {
             schema: "carryover.conversation-show/1",
             conversation_id: &chosen.id,
             saves: saves.iter().map(|save| ConversationRow::new(save, all)).collect(),

@@ -39,7 +39,7 @@ pub(super) struct ResumedConversation {
 
 /// The conversation with the id that the command line names.
 pub(super) fn find_named(context: &Context, args: &ResumeArgs) -> Result<Option<ResumedConversation>, CommandError> {
-    find_conversation(context, args, |all, words| find_by_id(all, words))
+    find_conversation(context, args, find_by_id)
 }
 
 /// The conversation that the words fit; the session that fits them, if there is one, must be its own.

@@ -40,7 +40,7 @@ pub fn render_document(
     }
     for (heading, lines) in standing(brief) {
         if !lines.is_empty() {
-            out += &format!("\n## {heading}\n\n{}", lines.iter().map(|line| format!("- {line}\n")).collect::<String>());
+            out += &format!("\n## {heading}\n\n- {}\n", lines.join("\n- "));
         }
     }
     out += "\n## Conversation\n";
