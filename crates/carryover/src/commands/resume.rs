@@ -217,7 +217,7 @@ fn resume_session(
     }
     let mut warnings = choice::announce_open(ui, &session)?;
     warnings.extend(conversation.iter().flat_map(|conversation| conversation.changes(context, &target)));
-    match (agent, conversation) {
+    match (agent.filter(|agent| agent.writer().is_some()), conversation) {
         (_, Some(conversation)) if args.prompt => conversation.as_prompt(ui, context, &target, args, warnings),
         _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
         _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings),
@@ -338,11 +338,11 @@ fn ask_target(ui: &mut Ui, offers: &[Offer]) -> Result<Target, CommandError> {
 fn offer_lines(offers: &[Offer]) -> impl Iterator<Item = String> {
     let width = offers.iter().map(|offer| offer.target.name.len()).max().unwrap_or(0);
     offers.iter().enumerate().map(move |(index, offer)| {
-        let state = match (&offer.road, offer.agent, offer.installed) {
-            (Road::Own(_), _, _) => "already there",
-            (_, None, _) => "an editor: gets a brief",
-            (_, Some(_), true) => "installed",
-            (_, Some(_), false) => "not installed",
+        let state = match (&offer.road, offer.installed) {
+            (Road::Own(_), _) => "already there",
+            (Road::Context, _) => "an editor: gets a brief",
+            (Road::Native, true) => "installed",
+            (Road::Native, false) => "not installed",
         };
         let before = offer.copy.as_ref().map_or("", |earlier| match earlier.state {
             CopyState::GoneOnWith => ", has a copy that was gone on with",

@@ -164,9 +164,9 @@ impl OfferMaker {
     pub(super) fn estimate(&self, context: &Context, session: &ListedSession, target: &str) -> Option<OfferEstimate> {
         let offer = self.offers.iter().find(|offer| offer.target.id == target)?;
         Some(match offer.estimate(context, session) {
-            Ok(estimate) if offer.road == Road::Context => OfferEstimate {
+            Ok(estimate) if offer.is_editor() => OfferEstimate {
                 fill: Some((estimate.tokens, estimate.window)),
-                summary: if offer.agent.is_some() { "a prompt in words" } else { "a brief in words" }.to_owned(),
+                summary: "a brief in words".to_owned(),
                 ..OfferEstimate::default()
             },
             Ok(estimate) => {
@@ -210,7 +210,7 @@ fn copy_offer(context: &Context, offer: &offers::Offer, copy: &CarriedCopy) -> O
         target: offer.target.id,
         name: offer.target.name,
         way: Way::EarlierCopy(key),
-        is_editor: offer.agent.is_none(),
+        is_editor: offer.is_editor(),
         is_installed: offer.installed,
         note: Some(note),
         estimate: None,
@@ -232,7 +232,7 @@ fn plain_offer(session: &ListedSession, offer: &offers::Offer, fork: bool) -> Op
         target: offer.target.id,
         name: offer.target.name,
         way,
-        is_editor: offer.agent.is_none(),
+        is_editor: offer.is_editor(),
         is_installed: offer.installed,
         note,
         estimate: None,

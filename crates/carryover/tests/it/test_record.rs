@@ -104,6 +104,23 @@ fn check_files(env: &TestEnv) {
 }
 
 #[test]
+fn a_capsule_of_the_session_knows_its_conditions_from_the_recording() {
+    let (env, server) = start_model(TestEnv::with_sessions(), CLIENT);
+    append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));
+    assert_eq!(record(&env, &["claude"]).code, Some(7));
+    env.run(&["capsule", "export", "d3a03cdd", "-o", "fix.tar.zst"]).success();
+    let inspected = env.json("capsule-inspect", &["capsule", "inspect", "fix.tar.zst"]);
+    let boundary = &inspected["boundary"];
+    let recorded = |value: serde_json::Value| json!({"known": "recorded", "value": value});
+    assert_eq!(boundary["routing"], recorded(json!(format!("http://127.0.0.1:{}", server.port()))));
+    assert_eq!(boundary["sampling"], recorded(json!({"max_tokens": 9})));
+    assert_eq!(boundary["model"], recorded(json!("m-1")));
+    assert_eq!(boundary["system_prompt"]["value"]["bytes"], 8);
+    assert_eq!(boundary["tools"]["value"][0]["name"], "Bash");
+    assert!(boundary["tools"]["value"][0]["schema_sha256"].is_string(), "{boundary}");
+}
+
+#[test]
 fn forgetting_the_session_takes_the_recording_along() {
     let (env, _server) = start_model(TestEnv::with_sessions(), CLIENT);
     append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));

@@ -13,8 +13,6 @@ fn an_agents_name_resumes_the_newest_session_of_another_agent_there() {
     assert!(said.stdout.starts_with("codex resume "), "{said}");
     let said = env.run(&["codex", "add", "a", "test", "--dry-run"]).success();
     assert!(said.stderr.contains("Claude Code → Codex CLI"), "{said}");
-    let said = env.run(&["cursor", "--dry-run"]).success();
-    assert!(said.stderr.contains("Claude Code → Cursor"), "{said}");
     let said = env.run(&["copilot-vscode", "--dry-run"]).success();
     assert!(said.stderr.contains("would leave a brief for"), "{said}");
 }

@@ -12,9 +12,11 @@ use carryover_core::live::{self, LiveItem};
 use carryover_core::redact::redact_text;
 use carryover_core::transcript::{Body, Header, Origin, Transcript, text_cow};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::digest::hex_sha256;
 use crate::memory::files::expand_pattern;
+use crate::recording::{RecordedBoundary, RecordedTool};
 
 pub const SCHEMA: &str = "carryover.boundary/1";
 const MAX_INSTRUCTION_BYTES: u64 = 4 << 20;
@@ -64,7 +66,7 @@ pub struct Boundary {
     pub models: Known<Vec<String>>,
     /// Through whom the model was reached.
     pub routing: Known<String>,
-    pub sampling: Known<BTreeMap<String, serde_json::Value>>,
+    pub sampling: Known<BTreeMap<String, Value>>,
     pub system_prompt: Known<TextDigest>,
     pub permission_mode: Known<String>,
     pub approval_policy: Known<String>,
@@ -173,6 +175,22 @@ impl Boundary {
         boundary.with_hash()
     }
 
+    /// The same with what a recording of the session tells exactly.
+    #[must_use]
+    pub(super) fn with_recorded(mut self, recorded: RecordedBoundary) -> Self {
+        let RecordedBoundary { upstream, model, system_prompt, tools, sampling, .. } = recorded;
+        let prompt = (!system_prompt.is_empty()).then(|| TextDigest::from_text(&system_prompt.join("\n\n")));
+        let offered = |tool: RecordedTool| OfferedTool { name: tool.name, schema_sha256: Some(tool.schema_sha256) };
+        self.routing = Known::recorded(Some(upstream));
+        self.system_prompt = Known::recorded(prompt);
+        self.tools = Known::recorded(Some(tools.into_iter().map(offered).collect()));
+        self.sampling = Known::recorded(Some(sampling.into_iter().collect()));
+        if model.is_some() {
+            self.model = Known::recorded(model);
+        }
+        self.with_hash()
+    }
+
     /// Gives it the digest that its fields have: for who has changed one.
     #[must_use]
     pub fn with_hash(mut self) -> Self {
@@ -207,7 +225,17 @@ impl Boundary {
         if let Some(branch) = self.git.value.as_mut().and_then(|git| git.branch.as_mut()) {
             mask(branch);
         }
+        self.sampling.value.iter_mut().flat_map(BTreeMap::values_mut).for_each(mask_json);
         self.with_hash()
+    }
+}
+
+fn mask_json(value: &mut Value) {
+    match value {
+        Value::String(text) => mask(text),
+        Value::Array(items) => items.iter_mut().for_each(mask_json),
+        Value::Object(members) => members.values_mut().for_each(mask_json),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

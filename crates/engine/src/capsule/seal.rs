@@ -24,6 +24,7 @@ use super::workspace::{
 use crate::carry::canonical::tell_transcript;
 use crate::context::Context;
 use crate::own::files;
+use crate::recording::{RecordedBoundary, Recording, list_recordings};
 use crate::sessions::list::ListedSession;
 use crate::sessions::read;
 
@@ -85,7 +86,13 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
     };
     let git = GitPosition { commit: workspace.commit.clone(), branch: workspace.branch.clone() };
     let git = Some(git).filter(|git| git.commit.is_some() || git.branch.is_some());
-    let boundary = Boundary::from_session(session.agent, &transcript, place, git);
+    let mut boundary = Boundary::from_session(session.agent, &transcript, place, git);
+    let mut warnings = Vec::new();
+    match read_recorded_boundary(context, session) {
+        Ok(Some(recorded)) => boundary = boundary.with_recorded(recorded),
+        Ok(None) => {}
+        Err(error) => warnings.push(format!("its recording cannot be read, and counts for nothing: {error}")),
+    }
     let messages = transcript.n_messages() as u64;
     let mut raw = None;
     if options.raw {
@@ -98,7 +105,7 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
     if transcript.len() as u64 > limits::MAX_TRANSCRIPT_BYTES {
         return Err(CapsuleError::NoCapsule("the session is longer than a capsule holds".into()));
     }
-    let mut warnings = told.unread.warnings();
+    warnings.extend(told.unread.warnings());
     warnings.extend(told.warnings);
     if let (Some(project), None) = (&project, place) {
         warnings.push(format!("{} is gone: the capsule has no files", project.display()));
@@ -118,6 +125,16 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
         redacted: options.redact,
         warnings,
     })
+}
+
+/// What the newest recording of a session tells of its conditions.
+fn read_recorded_boundary(context: &Context, session: &ListedSession) -> io::Result<Option<RecordedBoundary>> {
+    let is_its = |recording: &Recording| {
+        let is_agents = recording.manifest.agent == session.agent.facts().id;
+        is_agents && recording.manifest.sessions.iter().any(|matched| matched.id == session.found.id.0)
+    };
+    let newest = list_recordings(context)?.into_iter().find(is_its);
+    newest.as_ref().map_or(Ok(None), RecordedBoundary::read)
 }
 
 fn describe_session(session: &ListedSession, header: &Header, title: Option<String>, messages: u64) -> SourceSession {

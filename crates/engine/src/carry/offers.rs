@@ -30,8 +30,7 @@ pub enum Road {
 #[derive(Clone)]
 pub struct Offer {
     pub target: Target,
-    /// The target as an agent; none for an editor.
-    pub agent: Option<&'static dyn Agent>,
+    pub agent: &'static dyn Agent,
     pub installed: bool,
     pub road: Road,
     /// The newest copy that is still there of those that were carried to it.
@@ -49,35 +48,40 @@ pub struct Estimate {
     pub warnings: Vec<String>,
 }
 
-/// Every target of a session: those that are installed first, then agents, then editors; of each, others before the
-/// session's own agent.
+/// Every target of a session: those that are installed first, then those that take sessions, then editors; of each, others
+/// before the session's own agent.
 pub fn list_offers(context: &Context, session: &ListedSession) -> Vec<Offer> {
     let copies = Copies::load(context);
-    let mut offers: Vec<Offer> = Target::all().map(|target| make_offer(context, session, target, &copies)).collect();
+    let mut offers: Vec<Offer> = AGENTS.iter().map(|agent| make_offer(context, session, *agent, &copies)).collect();
     let is_own = |offer: &Offer| offer.target.id == session.agent.facts().id;
-    offers.sort_by_key(|offer| (Reverse(offer.installed), offer.agent.is_none(), is_own(offer)));
+    offers.sort_by_key(|offer| (Reverse(offer.installed), offer.is_editor(), is_own(offer)));
     offers
 }
 
-fn make_offer(context: &Context, session: &ListedSession, target: Target, copies: &Copies) -> Offer {
-    let agent = AGENTS.iter().copied().find(|agent| agent.facts().id == target.id);
-    let installed = agent.is_some_and(|agent| client::find_agent_program(context, agent.facts()).is_some());
-    let own = agent.and_then(|agent| own::own_command(context, session, agent));
-    let road = match (own, agent.and_then(Agent::writer)) {
+fn make_offer(context: &Context, session: &ListedSession, agent: &'static dyn Agent, copies: &Copies) -> Offer {
+    let target = Target::from_facts(agent.facts());
+    let installed = client::find_agent_program(context, agent.facts()).is_some();
+    let road = match (own::own_command(context, session, agent), agent.writer()) {
         (Some(command), _) => Road::Own(command),
         (None, Some(_)) => Road::Native,
         (None, None) => Road::Context,
     };
-    let copy = agent.and_then(|agent| EarlierCopy::find(context, copies, session, agent));
+    let copy = EarlierCopy::find(context, copies, session, agent);
     Offer { target, agent, installed, road, copy }
 }
 
 impl Offer {
+    /// Whether it takes no sessions: a brief is left where it reads its rules.
+    pub fn is_editor(&self) -> bool {
+        self.road == Road::Context
+    }
+
     /// What the target would get, by a dry run; a session that is its own already is what it is, and a fork is told.
     pub fn estimate(&self, context: &Context, session: &ListedSession) -> Result<Estimate, ResumeError> {
-        let Some(target) = self.agent.filter(|agent| agent.writer().is_some()) else {
+        let target = self.agent;
+        if target.writer().is_none() {
             return self.estimate_words(context, session);
-        };
+        }
         let options =
             Options { target, project: None, tokens: None, dry_run: true, sub_agents: Vec::new(), opening: None };
         let report = resume::resume_session(context, session, &options)?;
