@@ -58,7 +58,6 @@ fn read_content(head: &RecordHead, text: &str) -> serde_json::Result<Content> {
         }
         RecordForm::ChatBubble => ide::read_chat_bubble(text, &mut facts)?,
         RecordForm::TypedPrompt => ide::read_typed_prompt(text)?,
-        RecordForm::Todos => ide::read_todos(text),
         RecordForm::Status => ide::read_status(),
         RecordForm::Message => cli::read_message(text, head, &mut facts)?,
         RecordForm::Line => {

@@ -53,8 +53,6 @@ pub(super) enum RecordForm {
     ChatBubble,
     /// A prompt in the editor's list of what was typed.
     TypedPrompt,
-    /// The steps of the plan, kept with the conversation as a whole.
-    Todos,
     /// How the last turn ended, kept with the conversation as a whole.
     Status,
     /// A message as it is sent to a model.

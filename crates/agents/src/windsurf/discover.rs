@@ -58,8 +58,13 @@ fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
         projects.add_project(&mut parsed);
         ends.scan_record(parsed.more.is_known, &parsed.entries, parsed.facts);
     })?;
-    let id = SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    let id = session_id(path);
     Ok(ends.map(|ends| ends.into_found(path, &metadata, id)))
+}
+
+/// A transcript is called by the name of its conversation, which stands nowhere inside.
+pub(super) fn session_id(path: &Path) -> SessionId {
+    SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned())
 }
 
 /// The editor's own conversations, whose key is not ours to look for.

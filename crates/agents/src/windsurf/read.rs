@@ -2,6 +2,7 @@
 
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header};
 
+use super::discover::session_id;
 use super::project::ProjectFinder;
 use super::{Windsurf, record};
 use crate::formats::jsonl::{self, Line};
@@ -13,7 +14,8 @@ impl Reader for Windsurf {
         // The editor writes the whole of it after every answer: a step that was not over then is another one now.
         let start = jsonl::find_resume_point(path, from, jsonl::digest_all, sink)?;
         let begun = sink.learn(Fact::Closing(Closing::Drop));
-        if *from == Bookmark::Start && (begun.is_break() || sink.learn(Fact::File(path.to_path_buf())).is_break()) {
+        let about = [Fact::Session(session_id(path)), Fact::File(path.to_path_buf())];
+        if *from == Bookmark::Start && (begun.is_break() || about.into_iter().any(|fact| sink.learn(fact).is_break())) {
             return Ok(*from);
         }
         let mut projects = ProjectFinder::default();

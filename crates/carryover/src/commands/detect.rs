@@ -81,8 +81,9 @@ fn detect_agent(context: &Context, agent: &'static dyn Agent, listing: &Listing)
 }
 
 fn write_table(ui: &mut Ui, context: &Context, detected: &[DetectedAgent]) -> Result<(), CommandError> {
+    let width = detected.iter().map(|agent| agent.id.len()).max().unwrap_or_default();
     ui.write_row(format_args!(
-        "{DIM}{:<11}  {:<13}  {:>8}  {:<13}  STORE{DIM:#}",
+        "{DIM}{:<width$}  {:<13}  {:>8}  {:<13}  STORE{DIM:#}",
         "AGENT", "CLIENT", "SESSIONS", "NATIVE RESUME"
     ))?;
     for agent in detected {
@@ -95,7 +96,7 @@ fn write_table(ui: &mut Ui, context: &Context, detected: &[DetectedAgent]) -> Re
         let stores: Vec<String> = agent.stores.iter().map(|store| abbreviate_home(context, store.as_ref())).collect();
         let stores = if stores.is_empty() { "–".to_owned() } else { stores.join(", ") };
         let (id, sessions) = (agent.id, agent.sessions);
-        ui.write_row(format_args!("{BOLD}{id:<11}{BOLD:#}  {client:<13}  {sessions:>8}  {native:<13}  {stores}"))?;
+        ui.write_row(format_args!("{BOLD}{id:<width$}{BOLD:#}  {client:<13}  {sessions:>8}  {native:<13}  {stores}"))?;
     }
     Ok(())
 }

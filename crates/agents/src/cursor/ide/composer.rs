@@ -4,9 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Call, CallForm, CallId, Failure, FailureKind, Origin, Outcome, Status};
+use carryover_core::transcript::{Body, Failure, FailureKind, Origin};
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -35,7 +34,6 @@ struct WireComposer<'a> {
     capabilities: Lenient<Vec<WireCapability>>,
     model_config: Lenient<WireModel>,
     status: Lenient<String>,
-    todos: Lenient<Vec<Value>>,
     subagent_composer_ids: Lenient<Vec<String>>,
 }
 
@@ -147,7 +145,6 @@ fn open_composer<'c>(
         opened.heads.push(RecordHead { at: header.time(), ..RecordHead::new(name, RecordForm::Bubble) });
     }
     opened.add_strays()?;
-    opened.add_todos(composer.todos.0.as_deref().unwrap_or_default())?;
     if composer.status.0.as_deref() == Some("aborted") {
         opened.add_inline("status", RecordForm::Status, &json!({ "status": "aborted" }));
     }
@@ -214,31 +211,6 @@ impl ComposerSession<'_> {
         let text = self.read_text(head)?;
         Ok(serde_json::from_str::<WireBubblePlace>(text.as_text()).ok().and_then(|bubble| bubble.time()))
     }
-
-    /// The plan that stands in the document, where no bubble tells how it came there.
-    fn add_todos(&mut self, todos: &[Value]) -> rusqlite::Result<()> {
-        if todos.is_empty() {
-            return Ok(());
-        }
-        for head in &self.heads {
-            let text = self.read_text(head)?;
-            if memchr::memmem::find(text.as_text().as_bytes(), b"todo_write").is_some() {
-                return Ok(());
-            }
-        }
-        self.add_inline("todos", RecordForm::Todos, &json!({ "todos": todos }));
-        Ok(())
-    }
-}
-
-/// The plan of a conversation, as the call that makes one would spell it.
-pub(in crate::cursor) fn read_todos(text: &str) -> Vec<(Origin, Body)> {
-    let record: Value = serde_json::from_str(text).unwrap_or_default();
-    let id = CallId("todos".into());
-    let input = Json::from_value(&json!({ "merge": false, "todos": record["todos"] }));
-    let call = Call { id: id.clone(), tool: "todo_write".to_owned(), input, form: CallForm::Function };
-    let outcome = Outcome { call: id, status: Status::Done, exit_code: None, parts: Vec::new() };
-    vec![(Origin::Agent, Body::Call(Box::new(call))), (Origin::Agent, Body::Outcome(Box::new(outcome)))]
 }
 
 /// A turn that the user broke off.

@@ -11,7 +11,7 @@ mod workspaces;
 
 pub(super) use bubble::read_bubble;
 pub(super) use chat::{read_chat_bubble, read_typed_prompt};
-pub(super) use composer::{open_session, read_status, read_todos};
+pub(super) use composer::{open_session, read_status};
 pub(super) use heads::{SessionScope, find_held, list_sessions};
 pub(super) use tool_call::REJECTED_WORDS;
 pub(super) use workspaces::list_projects;

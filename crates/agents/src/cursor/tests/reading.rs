@@ -37,8 +37,6 @@ fn bubbles_are_read_in_the_order_of_the_conversation() {
     agent outcome: Failed exit 1, 0 images: 1 failed, 3 passed exit 1
     agent reply: Renamed. One test still calls `greet`. ```python hello() ```
     user prompt: Fix that test too
-    agent call: todo_write {"merge":false,"todos":[{"id":"1","content":"rename function","status":"completed","de…
-    agent outcome: Done, 0 images:
     "#);
     assert_eq!(transcript.header.model.as_deref(), Some("claude-sonnet-4.6"));
     assert_eq!(transcript.header.title.as_deref(), Some("Rename greet to hello"));
@@ -181,7 +179,7 @@ fn a_bubble_that_was_taken_back_and_one_without_a_value_are_not_live() {
 fn calls_mean_what_their_tools_do() {
     let transcript = read_only(&fixture_home("ide-3.12"));
     let kinds: Vec<&str> = actions(&transcript).iter().map(Action::kind).collect();
-    assert_eq!(kinds, ["read", "edit", "run", "plan"]);
+    assert_eq!(kinds, ["read", "edit", "run"]);
     let path = "src/app.py".to_owned();
     assert_eq!(actions(&transcript)[0], Action::Read { path, offset: None, limit: None });
 }
