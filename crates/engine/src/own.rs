@@ -7,6 +7,7 @@ pub(crate) mod fingerprint;
 pub mod permissions;
 pub mod private;
 pub mod project_settings;
+pub(crate) mod sha256;
 
 use std::io;
 use std::path::Path;

@@ -14,8 +14,8 @@ use carryover_core::transcript::{Body, Header, Origin, Transcript, text_cow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::digest::hex_sha256;
 use crate::memory::files::expand_pattern;
+use crate::own::sha256::hex_sha256;
 use crate::recording::{RecordedBoundary, RecordedTool};
 
 pub const SCHEMA: &str = "carryover.boundary/1";

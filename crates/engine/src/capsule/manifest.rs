@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::CapsuleError;
-use super::digest::hex_sha256;
 use super::limits;
 use super::member_path::check_path;
 use super::workspace::FilesMode;
+use crate::own::sha256::hex_sha256;
 
 pub const SCHEMA: &str = "carryover.capsule/1";
 const SCHEMA_PREFIX: &str = "carryover.capsule/";

@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::CapsuleError;
 use super::boundary::{Boundary, GitPosition};
 use super::container::{Content, Member, write_archive, write_folder};
-use super::digest::hex_sha256;
 use super::limits;
 use super::manifest::{
     BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SOURCE, SourceSession, TRANSCRIPT, WORKSPACE,
@@ -24,6 +23,7 @@ use super::workspace::{
 use crate::carry::canonical::tell_transcript;
 use crate::context::Context;
 use crate::own::files;
+use crate::own::sha256::hex_sha256;
 use crate::recording::{RecordedBoundary, Recording, list_recordings};
 use crate::sessions::list::ListedSession;
 use crate::sessions::read;

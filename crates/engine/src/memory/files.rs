@@ -1,14 +1,13 @@
 //! The files of one agent that are there.
 
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{Env, Facts, MemoryFile, MemoryPlace, matches_pattern};
 use carryover_core::distill::MemoryText;
-use sha2::{Digest, Sha256};
 
 use crate::own::files;
+use crate::own::sha256::hex_sha256;
 use crate::sessions::project::resolve_path;
 
 /// Rules of one kind that are more are not all looked at.
@@ -73,7 +72,7 @@ pub(crate) fn read_texts(env: &Env, facts: &Facts, project: &Path, notes: &mut V
 
 fn read_text(found: &FoundFile, room: usize) -> io::Result<MemoryText> {
     let bytes = files::read_bounded(&found.path, MAX_BYTES)?.unwrap_or_default();
-    let sha256 = Some(sha256_hex(&bytes));
+    let sha256 = Some(hex_sha256(&bytes));
     let size = bytes.len();
     let mut text =
         String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text"))?;
@@ -89,15 +88,6 @@ fn read_text(found: &FoundFile, room: usize) -> io::Result<MemoryText> {
         when: found.file.when,
         text,
     })
-}
-
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    let mut hex = String::new();
-    for byte in Sha256::digest(bytes) {
-        // Into memory, where nothing fails.
-        write!(hex, "{byte:02x}").ok();
-    }
-    hex
 }
 
 fn shorten_home(env: &Env, path: &Path) -> String {

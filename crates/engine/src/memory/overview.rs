@@ -6,10 +6,11 @@ use carryover_agents::{Facts, MemoryPlace, PathBase, all_facts};
 
 use crate::context::Context;
 use crate::install::detection::find_agent;
-use crate::memory::files::{self, expand_pattern, find_files};
+use crate::memory::files::{expand_pattern, find_files};
 use crate::memory::project_files::ProjectFiles;
 use crate::memory::relation::{self, Relation};
 use crate::memory::sync_plan;
+use crate::own::sha256::hex_sha256;
 
 pub use crate::memory::project_files::Reading;
 
@@ -67,7 +68,7 @@ pub fn survey_project(context: &Context, project: &Path, agents: &[&'static Fact
             name: file.name.clone(),
             lines: text.map_or(0, |text| text.lines().count()),
             bytes: text.map_or(0, str::len),
-            sha256: text.ok().map(|text| files::sha256_hex(text.as_bytes())),
+            sha256: text.ok().map(|text| hex_sha256(text.as_bytes())),
             problem: file.text.as_ref().err().cloned(),
             private_reason,
             readers,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::own::private;
+use crate::own::sha256::{hex_sha256, to_hex};
 
 /// Where bodies are, below the recording.
 pub(super) const FOLDER: &str = "bodies";
@@ -130,7 +131,7 @@ impl BodyWriter {
         if self.bytes == 0 {
             return Ok(None);
         }
-        let sha256 = hex(&self.digest.finalize());
+        let sha256 = to_hex(&self.digest.finalize());
         let mut record = BodyRecord { file: self.file, bytes: self.bytes, sha256, base: None };
         match self.state {
             State::Streamed(encoder) => encoder.finish()?.sync_data()?,
@@ -177,7 +178,7 @@ pub(super) fn read_body(recording: &Path, record: &BodyRecord) -> io::Result<Vec
     let decoder = zstd::Decoder::with_ref_prefix(io::BufReader::new(file), &base)?;
     let mut bytes = Vec::new();
     decoder.take(record.bytes + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 != record.bytes || hex(&Sha256::digest(&bytes)) != record.sha256 {
+    if bytes.len() as u64 != record.bytes || hex_sha256(&bytes) != record.sha256 {
         return Err(damaged(record));
     }
     Ok(bytes)
@@ -185,13 +186,4 @@ pub(super) fn read_body(recording: &Path, record: &BodyRecord) -> io::Result<Vec
 
 fn damaged(record: &BodyRecord) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the recorded body {} is damaged", record.file))
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

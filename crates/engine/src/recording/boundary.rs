@@ -4,12 +4,11 @@ use std::io;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use super::archive::Recording;
-use super::body::hex;
 use super::exchange::Exchange;
 use super::request_form::{ModelRequest, RequestForm};
+use crate::own::sha256::hex_sha256;
 
 /// A session's last request without the conversation. Every field is as it was sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -142,7 +141,7 @@ fn tool_name(declaration: &Value, inner: &Value) -> String {
 /// SHA-256 of a value as compact JSON with its members in order, so that the same schema has the same digest whoever
 /// wrote it down.
 pub fn digest_json(value: &Value) -> String {
-    hex(&Sha256::digest(sort_members(value).to_string()))
+    hex_sha256(sort_members(value).to_string().as_bytes())
 }
 
 fn sort_members(value: &Value) -> Value {

@@ -6,12 +6,12 @@ use carryover_core::transcript::Transcript;
 
 use super::super::boundary::Boundary;
 use super::super::container::file_header;
-use super::super::digest::hex_sha256;
 use super::super::manifest::{
     BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SourceSession, TRANSCRIPT, WORKSPACE,
 };
 use super::super::workspace::{FilesMode, WorkspaceRecord};
 use super::super::{Capsule, CapsuleError, VerifiedCapsule};
+use crate::own::sha256::hex_sha256;
 
 /// An entry of an archive, as it is written whether it is allowed or not.
 #[derive(Clone)]
