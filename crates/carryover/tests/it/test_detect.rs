@@ -17,9 +17,9 @@ fn agents_are_told_with_their_stores() {
     insta::assert_snapshot!(without_absent(env.run(&["detect"])), @"
     exit code 0
     --- stdout
-    AGENT        CLIENT         SESSIONS  NATIVE RESUME  STORE
-    claude-code  not installed         1  yes            ~/.claude
-    codex        not installed         1  yes            ~/.codex
+    AGENT           CLIENT         SESSIONS  NATIVE RESUME  STORE
+    claude-code     not installed         1  yes            ~/.claude
+    codex           not installed         1  yes            ~/.codex
     ");
     let detected = env.json("detect", &["detect"])["agents"].clone();
     assert_eq!(detected[0]["sessions"], 1);
@@ -33,7 +33,7 @@ fn no_agent_is_an_answer_and_an_exit_code() {
     insta::assert_snapshot!(without_absent(env.run(&["detect"])), @"
     exit code 1
     --- stdout
-    AGENT        CLIENT         SESSIONS  NATIVE RESUME  STORE
+    AGENT           CLIENT         SESSIONS  NATIVE RESUME  STORE
     --- stderr
     error: no agent was found
     hint: run `carryover info` to see where carryover looks for sessions
@@ -47,8 +47,8 @@ fn a_moved_store_is_followed() {
     insta::assert_snapshot!(without_absent(env.run(&["detect"])), @"
     exit code 0
     --- stdout
-    AGENT        CLIENT         SESSIONS  NATIVE RESUME  STORE
-    claude-code  not installed         1  yes            ~/.claude
+    AGENT           CLIENT         SESSIONS  NATIVE RESUME  STORE
+    claude-code     not installed         1  yes            ~/.claude
     ");
 }
 
