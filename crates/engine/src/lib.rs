@@ -17,6 +17,7 @@ pub mod memory;
 pub mod own;
 pub mod recording;
 pub mod sessions;
+pub mod share;
 pub mod watch;
 pub mod write;
 

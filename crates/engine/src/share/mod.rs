@@ -1,0 +1,3 @@
+//! Sharing: capsules that leave this machine, always encrypted.
+
+pub mod bucket;
