@@ -1,3 +1,5 @@
 //! Sharing: capsules that leave this machine, always encrypted.
 
 pub mod bucket;
+pub mod crypt;
+pub mod keys;
