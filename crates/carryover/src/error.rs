@@ -15,6 +15,8 @@ use carryover_engine::ledger::{LedgerError, LookupError};
 use carryover_engine::memory::sync_plan::SyncError;
 use carryover_engine::own::config::{self, ConfigError, Place};
 use carryover_engine::sessions::select::SelectError;
+use carryover_engine::share::crypt::CryptError;
+use carryover_engine::share::sealed::ShareError;
 use carryover_engine::write::undo::UndoError;
 
 use crate::ui::Ui;
@@ -337,6 +339,41 @@ impl From<CapsuleError> for CommandError {
             }
         };
         let kind = if matches!(error, CapsuleError::NoTarget(_)) { ErrorKind::NoAgent } else { ErrorKind::Io };
+        Self::new(kind, error).with_hint(hint)
+    }
+}
+
+impl From<ShareError> for CommandError {
+    fn from(error: ShareError) -> Self {
+        let hint = match error {
+            ShareError::Capsule(error) => return error.into(),
+            ShareError::Io(error) | ShareError::Crypt(CryptError::Io(error)) => return error.into(),
+            ShareError::Crypt(error) => return error.into(),
+            ShareError::Expired(_) => "nothing was written; ask for a new one",
+            ShareError::Newer(_) => "update carryover",
+            ShareError::NoShare => "nothing was written; have it sent again",
+        };
+        Self::new(ErrorKind::Io, error).with_hint(hint)
+    }
+}
+
+impl From<CryptError> for CommandError {
+    fn from(error: CryptError) -> Self {
+        let hint = match &error {
+            CryptError::Io(_) | CryptError::Unusable(_) => return Self::new(ErrorKind::Io, error),
+            CryptError::NotEncrypted => "`carryover import FILE` goes on with a capsule that is not encrypted",
+            CryptError::WrongPassphrase | CryptError::LockedKey(_) => "nothing was written; try it again",
+            CryptError::NeedsPassphrase => "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE",
+            CryptError::NeedsKey => "name your key: `--identity ~/.ssh/id_ed25519`",
+            CryptError::NoKeyFits => "nothing was written; name another key with `--identity`",
+            CryptError::Truncated | CryptError::Tampered | CryptError::Damaged | CryptError::TooLarge(_) => {
+                "nothing was written; have it sent again"
+            }
+            CryptError::TooMuchWork { .. } => "nothing was written; do not trust where it came from",
+            CryptError::NoRecipient(_) => "a key begins with age1, ssh-ed25519 or ssh-rsa, or is a file of such lines",
+            CryptError::NoIdentity { .. } => "name a private key of ssh, or a file that `age-keygen` made",
+        };
+        let kind = if matches!(error, CryptError::NoRecipient(_)) { ErrorKind::Usage } else { ErrorKind::Io };
         Self::new(kind, error).with_hint(hint)
     }
 }

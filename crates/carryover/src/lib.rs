@@ -19,6 +19,7 @@ mod manual;
 mod moment;
 mod pager;
 mod paint;
+mod passphrase;
 mod picker;
 mod process_env;
 mod progress;

@@ -9,7 +9,7 @@ pub(crate) enum Moment {
     At(Timestamp),
     /// The beginning of a day.
     Day(jiff::civil::Date),
-    /// So many milliseconds ago.
+    /// So many milliseconds from now: before it, where nothing else is said.
     Ago(i64),
 }
 
@@ -35,6 +35,14 @@ pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
 }
 
 impl Moment {
+    /// The same for something that is to come: `7d` is in seven days.
+    pub(crate) fn resolve_ahead(self, context: &Context) -> Timestamp {
+        match self {
+            Self::Ago(millis) => context.env.now.plus_millis(millis),
+            Self::At(_) | Self::Day(_) => self.resolve(context),
+        }
+    }
+
     /// The time that is meant, by the clock and where the user is.
     pub(crate) fn resolve(self, context: &Context) -> Timestamp {
         match self {

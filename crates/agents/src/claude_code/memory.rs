@@ -1,5 +1,5 @@
-//! Files that tell the model something. All but the last were found in the first request of 2.1; folders above are
-//! documented.
+//! Files that tell the model something. All but the last were found in the first request of 2.1, imports in that of
+//! 2.1.325; folders above are documented.
 
 use crate::{Memory, MemoryFile};
 

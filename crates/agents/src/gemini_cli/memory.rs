@@ -1,4 +1,5 @@
-//! Files that tell the model something. Folders above and below, and imports, are documented; the rest was seen.
+//! Files that tell the model something. Folders above and below are documented; the rest was seen,
+//! imports by 0.61.0.
 
 use crate::{Memory, MemoryFile};
 

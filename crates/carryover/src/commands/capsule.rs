@@ -2,6 +2,7 @@
 
 mod export;
 mod inspect;
+mod pack;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -9,6 +10,9 @@ use std::path::{Path, PathBuf};
 use carryover_engine::capsule::Capsule;
 use carryover_engine::context::Context;
 use clap::{Args, Subcommand};
+
+pub(super) use export::tell_left_out;
+pub(super) use pack::PackArgs;
 
 use crate::args::Globals;
 use crate::error::{CommandError, ErrorKind};

@@ -6,6 +6,7 @@ mod listing;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent, Target};
+use carryover_engine::capsule::Capsule;
 use carryover_engine::capsule::import::{
     ImportOptions, Imported, TargetChoice, WorkspaceOutcome, choose_target, import_capsule,
 };
@@ -45,6 +46,13 @@ pub(crate) struct ImportArgs {
     /// A capsule: a file, a folder or an id; or a session
     #[arg(value_name = "FILE|ID", value_hint = clap::ValueHint::AnyPath)]
     capsule: Option<PathBuf>,
+    #[command(flatten)]
+    how: ImportHow,
+}
+
+/// How a capsule is gone on with.
+#[derive(Args)]
+pub(super) struct ImportHow {
     /// The agent to go on in [default: the one that it comes from, if installed]
     #[arg(long, short, alias = "to", value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
     target: Option<&'static dyn Agent>,
@@ -72,57 +80,69 @@ pub(crate) fn cmd_import(
     args: &ImportArgs,
 ) -> Result<(), CommandError> {
     let Some(word) = &args.capsule else { return listing::list_importable(ui, context, globals) };
-    if let Some(words) = find_session(context, args, word) {
+    if let Some(words) = find_session(context, &args.how, word) {
         return run_words(ui, globals, &words);
     }
     let (path, capsule) = open_named(context, word)?;
-    let target = match args.target {
+    import_opened(ui, context, globals, &args.how, &path, capsule)
+}
+
+/// Goes on with a capsule, whose name for people is a path.
+pub(super) fn import_opened(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    how: &ImportHow,
+    path: &Path,
+    capsule: Capsule,
+) -> Result<(), CommandError> {
+    let target = match how.target {
         Some(agent) => TargetChoice { agent, reason: "it was named".to_owned(), is_ambiguous: false },
         None => settle_target(ui, context, globals, &capsule.manifest)?,
     };
-    if let Some(words) = find_here(context, args, &capsule.manifest, target.agent) {
+    if let Some(words) = find_here(context, how, &capsule.manifest, target.agent) {
         return run_words(ui, globals, &words);
     }
     let mut verified = ui.while_doing("verifying the capsule…", || capsule.verify())?;
-    let folder = args.project.as_deref().map_or_else(|| context.cwd.clone(), |project| context.cwd.join(project));
+    let folder = how.project.as_deref().map_or_else(|| context.cwd.clone(), |project| context.cwd.join(project));
     let options = ImportOptions {
         target: target.agent,
         folder: resolve_path(&folder),
-        files: !args.no_files,
-        force: args.force,
-        tokens: args.tokens.or(context.config.resume.tokens),
+        files: !how.no_files,
+        force: how.force,
+        tokens: how.tokens.or(context.config.resume.tokens),
     };
     let imported = ui.while_doing("unpacking the capsule…", || import_capsule(context, &mut verified, &options))?;
     if ui.is_json() {
-        return Ok(ui.write_json(&import_document(&path, &verified.manifest, &target, &imported))?);
+        return Ok(ui.write_json(&import_document(path, &verified.manifest, &target, &imported))?);
     }
     tell_import(ui, context, &imported, &target, &verified.manifest)
 }
 
 /// The command for a session that was found, where a word means one and no capsule.
-fn find_session(context: &Context, args: &ImportArgs, word: &Path) -> Option<Vec<String>> {
+fn find_session(context: &Context, how: &ImportHow, word: &Path) -> Option<Vec<String>> {
     if context.cwd.join(word).exists() || !find_capsules(context, &word.to_string_lossy()).is_empty() {
         return None;
     }
     let query = Query { words: Some(word.to_string_lossy().into_owned()), ..Query::default() };
     let session = select_session(context, &query).ok()?.session;
-    let agent = args.target.unwrap_or(session.agent).facts().id;
+    let agent = how.target.unwrap_or(session.agent).facts().id;
     let (id, source) = (&session.found.id, session.agent.facts().id);
     let mut words = vec!["resume".to_owned(), format!("--session={id}"), format!("--source={source}")];
     words.push(format!("--target={agent}"));
-    words.extend(args.project.as_ref().map(|project| format!("--project={}", project.display())));
-    words.extend(args.fork.then(|| "--fork".to_owned()));
+    words.extend(how.project.as_ref().map(|project| format!("--project={}", project.display())));
+    words.extend(how.fork.then(|| "--fork".to_owned()));
     Some(words)
 }
 
 /// The command for a capsule's session that is in the target's own store already: no copy is made unasked.
 fn find_here(
     context: &Context,
-    args: &ImportArgs,
+    how: &ImportHow,
     manifest: &Manifest,
     target: &'static dyn Agent,
 ) -> Option<Vec<String>> {
-    if args.fork || args.project.is_some() || target.facts().id != manifest.source.agent {
+    if how.fork || how.project.is_some() || target.facts().id != manifest.source.agent {
         return None;
     }
     let id = &manifest.source.session_id;

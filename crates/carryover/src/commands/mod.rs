@@ -20,12 +20,14 @@ mod install;
 mod list;
 mod man;
 mod memory;
+mod open;
 mod record;
 mod refresh;
 mod restore;
 mod resume;
 mod save;
 mod search;
+mod share;
 mod show;
 mod status;
 mod undo;
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Brief(brief::BriefArgs),
     Capsule(capsule::CapsuleArgs),
     Import(import::ImportArgs),
+    Share(share::ShareArgs),
+    Open(open::OpenArgs),
     Save(save::SaveArgs),
     Conversations(conversations::ConversationsArgs),
     Undo(undo::UndoArgs),
@@ -116,6 +120,8 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Capture(_)
         | Command::Capsule(_)
         | Command::Import(_)
+        | Command::Share(_)
+        | Command::Open(_)
         | Command::Save(_)
         | Command::Conversations(_)
         | Command::Undo(_)
@@ -169,6 +175,8 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
         Command::Capsule(args) => capsule::cmd_capsule(ui, context, globals, args),
         Command::Import(args) => import::cmd_import(ui, context, globals, args),
+        Command::Share(args) => share::cmd_share(ui, context, globals, args),
+        Command::Open(args) => open::cmd_open(ui, context, globals, args),
         Command::Save(args) => save::cmd_save(ui, context, globals, args),
         Command::Conversations(args) => conversations::cmd_conversations(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),

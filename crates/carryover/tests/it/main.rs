@@ -52,6 +52,8 @@ mod test_resilience;
 mod test_resume;
 mod test_resume_again;
 mod test_save;
+#[cfg(unix)]
+mod test_share;
 mod test_short_road;
 mod test_show;
 #[cfg(unix)]

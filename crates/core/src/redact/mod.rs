@@ -46,6 +46,16 @@ pub fn mask_kinds(text: &str) -> impl Iterator<Item = &str> {
     found.filter_map(|rest| rest.split_once(']')).map(|(kind, _)| kind).filter(|kind| kind.len() <= 60)
 }
 
+/// The masks in a text, each with some words before it.
+pub fn mask_excerpts(text: &str) -> impl Iterator<Item = &str> {
+    const BEFORE_BYTES: usize = 48;
+    find_masks(text).into_iter().map(|mask| {
+        let before = text.floor_char_boundary(mask.start.saturating_sub(BEFORE_BYTES));
+        let line = text[before..mask.start].rfind('\n').map_or(before, |at| before + at + 1);
+        &text[line..mask.end]
+    })
+}
+
 /// A secret, and what kind of.
 struct Secret<'a> {
     range: Range<usize>,

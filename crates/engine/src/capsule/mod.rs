@@ -16,7 +16,7 @@ mod open;
 mod raw_records;
 mod seal;
 pub mod shelf;
-mod staging;
+pub(crate) mod staging;
 mod tar_walk;
 mod transcript;
 pub mod workspace;
@@ -25,7 +25,7 @@ pub use container::ReadSeek;
 pub use error::CapsuleError;
 pub use limits::MAX_RATIO;
 pub use open::{Capsule, VerifiedCapsule};
-pub use seal::{Draft, Options, SealedCapsule, draft_capsule, seal};
+pub use seal::{Draft, Masked, Options, SealedCapsule, draft_capsule, seal};
 
 #[cfg(test)]
 mod tests;

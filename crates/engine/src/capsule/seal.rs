@@ -1,8 +1,11 @@
 //! Making a capsule of a session.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use carryover_core::redact::{mask_excerpts, mask_kinds};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::Header;
 use serde::Serialize;
@@ -241,7 +244,43 @@ fn to_document(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
+/// A mask in a capsule, with the words before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Masked {
+    pub member: String,
+    pub excerpt: String,
+}
+
 impl SealedCapsule {
+    /// How often each kind of secret is masked in it.
+    pub fn count_masks(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for (_, text) in self.texts() {
+            for kind in mask_kinds(&text) {
+                *counts.entry(kind.to_owned()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// The first masks, as they will be read.
+    pub fn show_masks(&self, most: usize) -> Vec<Masked> {
+        let mut shown = Vec::new();
+        for (member, text) in self.texts() {
+            let excerpts = mask_excerpts(&text).take(most.saturating_sub(shown.len()));
+            shown.extend(excerpts.map(|excerpt| Masked { member: member.to_owned(), excerpt: excerpt.to_owned() }));
+        }
+        shown
+    }
+
+    /// The members that are text of the session's.
+    fn texts(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        self.members.iter().filter_map(|member| match &member.content {
+            Content::Bytes(bytes) => Some((member.name.as_str(), String::from_utf8_lossy(bytes))),
+            Content::File(..) => None,
+        })
+    }
+
     /// Writes it as one packed file.
     pub fn write_archive<W: Write>(&self, out: W) -> Result<W, CapsuleError> {
         Ok(write_archive(&self.members, self.modified_seconds, out)?)

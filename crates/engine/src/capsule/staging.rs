@@ -8,14 +8,14 @@ use crate::context::Context;
 use crate::own::files::{self, TEMP_PREFIX, TEMP_SUFFIX};
 
 /// A private folder, held by the lock on a file beside it.
-pub(super) struct StagingFolder {
+pub(crate) struct StagingFolder {
     folder: PathBuf,
     _held: tempfile::NamedTempFile,
 }
 
 impl StagingFolder {
     /// Makes one in the folder of this name.
-    pub(super) fn create(context: &Context, name: &str) -> io::Result<Self> {
+    pub(crate) fn create(context: &Context, name: &str) -> io::Result<Self> {
         let above = context.home.join(name);
         files::create_private_folder(&above)?;
         sweep_left(&above);
@@ -25,7 +25,7 @@ impl StagingFolder {
         Ok(Self { folder, _held: held })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.folder
     }
 }

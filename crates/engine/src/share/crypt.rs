@@ -152,9 +152,12 @@ pub enum Key {
     Identities(Vec<Identity>),
 }
 
+/// The beginning, which was read to be looked at, and the rest.
+type WholeStream<R> = io::Chain<Cursor<Vec<u8>>, BufReader<Watched<R>>>;
+
 /// Something encrypted, of which only the beginning was read.
 pub struct Encrypted<R: Read> {
-    decryptor: Decryptor<io::Chain<Cursor<Vec<u8>>, BufReader<Watched<R>>>>,
+    decryptor: Decryptor<WholeStream<R>>,
     is_at_end: Rc<Cell<bool>>,
 }
 
@@ -223,7 +226,8 @@ fn read_head(from: &mut impl BufRead) -> Result<Vec<u8>, CryptError> {
     loop {
         let start = head.len();
         from.take(MAX_HEAD_BYTES - start as u64).read_until(b'\n', &mut head)?;
-        if head.last() != Some(&b'\n') {
+        // At the end of the file nothing is read, and the line before still ends as it should.
+        if head.len() == start || head.last() != Some(&b'\n') {
             let is_long = head.len() as u64 >= MAX_HEAD_BYTES;
             return Err(if is_long { CryptError::Tampered } else { CryptError::Truncated });
         }

@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use age::secrecy::{ExposeSecret, SecretString};
 use carryover_agents::formats::file;
@@ -110,8 +110,7 @@ fn read_ssh(bytes: &[u8], name: &str, ask: &AskPassphrase) -> Result<Identity, C
         age::ssh::Identity::Encrypted(key) => {
             let locked = Arc::new(Mutex::new(None));
             let ask = Arc::clone(ask);
-            let key =
-                LockedSshKey { key, name: name.to_owned(), ask, answer: Mutex::default(), locked: locked.clone() };
+            let key = LockedSshKey { key, name: name.to_owned(), ask, answer: OnceLock::new(), locked: locked.clone() };
             Ok(Identity { key: Box::new(key), locked: Some(locked) })
         }
         key @ age::ssh::Identity::Unencrypted(_) => Ok(Identity { key: Box::new(key), locked: None }),
@@ -123,8 +122,7 @@ struct LockedSshKey {
     key: age::ssh::EncryptedKey,
     name: String,
     ask: AskPassphrase,
-    /// `None` until somebody was asked.
-    answer: Mutex<Option<Option<Passphrase>>>,
+    answer: OnceLock<Option<Passphrase>>,
     locked: Arc<Mutex<Option<String>>>,
 }
 
@@ -136,10 +134,7 @@ impl age::Identity for LockedSshKey {
         if !stanza.tag.starts_with("ssh-") {
             return None;
         }
-        let passphrase = {
-            let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
-            answer.get_or_insert_with(|| (self.ask)(&self.name)).clone()?
-        };
+        let passphrase = self.answer.get_or_init(|| (self.ask)(&self.name)).clone()?;
         match self.key.decrypt(passphrase.0) {
             Ok(key) => age::Identity::unwrap_stanza(&age::ssh::Identity::from(key), stanza),
             Err(error) => {

@@ -3,3 +3,7 @@
 pub mod bucket;
 pub mod crypt;
 pub mod keys;
+pub mod sealed;
+
+#[cfg(test)]
+mod tests;

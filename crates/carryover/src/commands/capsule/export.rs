@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use carryover_engine::capsule::workspace::{FilesMode, LeftOut};
-use carryover_engine::capsule::{Options, SealedCapsule, seal, shelf};
+use carryover_engine::capsule::{SealedCapsule, seal, shelf};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::ListedSession;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
+use super::pack::PackArgs;
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::{CommandError, ErrorKind};
@@ -33,22 +34,8 @@ pub(super) struct ExportArgs {
     /// A file (.tar.zst), else a folder [default: a file in ~/.carryover/capsules]
     #[arg(long, short, value_name = "FILE|DIR", value_hint = clap::ValueHint::AnyPath)]
     output: Option<PathBuf>,
-    /// Which files of the workspace: full (works anywhere), changed (since the commit) or none
-    #[arg(long, value_name = "WHICH", default_value = "full", hide_possible_values = true)]
-    files: FilesArg,
-    /// Take the agent's own records along, so that the same agent gets them back
-    #[arg(long)]
-    raw: bool,
-    /// Take keys, tokens and passwords as they are, and files that hold them
-    #[arg(long)]
-    no_redact: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum FilesArg {
-    Changed,
-    Full,
-    None,
+    #[command(flatten)]
+    pack: PackArgs,
 }
 
 /// The capsule, as `--json` tells it.
@@ -78,7 +65,8 @@ pub(super) fn export_session(
     let output = args.output.as_deref().map(|output| check_output(context, output)).transpose()?;
     let session = choice::choose_session(ui, context, globals, &args.session, None)?;
     let mut warnings = choice::announce_open(ui, &session)?;
-    let sealed = ui.while_doing("packing the session and its files…", || seal(context, &session, &args.options()))?;
+    let sealed =
+        ui.while_doing("packing the session and its files…", || seal(context, &session, &args.pack.options()))?;
     warnings.extend(sealed.warnings.iter().cloned());
     let (path, bytes) = write_capsule(ui, context, &sealed, output)?;
     let manifest = &sealed.manifest;
@@ -107,17 +95,6 @@ pub(super) fn export_session(
     let shown = path.strip_prefix(&context.cwd).unwrap_or(&path).display().to_string();
     ui.hint(format_args!("`carryover import {}` goes on with it, there or here", quote_word(&shown, context.env.os)))?;
     Ok(())
-}
-
-impl ExportArgs {
-    fn options(&self) -> Options {
-        let files = match self.files {
-            FilesArg::Changed => FilesMode::Changed,
-            FilesArg::Full => FilesMode::Full,
-            FilesArg::None => FilesMode::None,
-        };
-        Options { files, raw: self.raw, redact: !self.no_redact }
-    }
 }
 
 /// Where a capsule goes.
@@ -201,7 +178,7 @@ fn tell_export(
 }
 
 /// Names what was left out, with the reason.
-fn tell_left_out(ui: &mut Ui, left_out: &[LeftOut]) -> Result<(), CommandError> {
+pub(in crate::commands) fn tell_left_out(ui: &mut Ui, left_out: &[LeftOut]) -> Result<(), CommandError> {
     for LeftOut { path, reason } in left_out.iter().take(MAX_NAMED) {
         ui.warning(format_args!("left out: {path} {reason}"))?;
     }

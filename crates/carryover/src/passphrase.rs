@@ -1,0 +1,78 @@
+//! Passphrases: from a file, from the environment, or typed without being shown. Never from the command line, where every
+//! program of the machine could read them.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+
+use carryover_engine::context::Context;
+use carryover_engine::share::crypt::Passphrase;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+
+use crate::error::CommandError;
+
+const VARIABLE: &str = "CARRYOVER_PASSPHRASE";
+const MAX_FILE_BYTES: u64 = 64 << 10;
+
+/// The passphrase that was given without a question: in a file, of which `-` is standard input, or in the environment.
+pub(crate) fn read_given(context: &Context, file: Option<&Path>) -> Result<Option<Passphrase>, CommandError> {
+    let Some(file) = file else {
+        return Ok(context.env.var(VARIABLE).and_then(|words| Passphrase::new(words.to_owned())));
+    };
+    let mut text = String::new();
+    if file == Path::new("-") {
+        io::stdin().take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    } else {
+        fs_err::File::open(context.cwd.join(file))?.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    }
+    let words = text.lines().next().unwrap_or_default().to_owned();
+    let none = || CommandError::usage(format!("the first line of {} is empty", file.display()));
+    Passphrase::new(words).map(Some).ok_or_else(none)
+}
+
+/// A passphrase that nobody guesses: 122 bits of the system's randomness, in groups that can be read out.
+pub(crate) fn generate() -> Option<Passphrase> {
+    let digits = uuid::Uuid::new_v4().simple().to_string();
+    let groups: Vec<&str> = digits.as_bytes().chunks(4).filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    Passphrase::new(groups.join("-"))
+}
+
+/// Asks without showing what is typed; none where it was left, or nobody can be asked.
+pub(crate) fn ask_hidden(question: &str) -> io::Result<Option<Passphrase>> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let mut out = io::stderr();
+    write!(out, "{question} ")?;
+    out.flush()?;
+    enable_raw_mode()?;
+    let typed = read_keys();
+    disable_raw_mode()?;
+    writeln!(out)?;
+    Ok(typed?.and_then(Passphrase::new))
+}
+
+/// Keys up to the return.
+fn read_keys() -> io::Result<Option<String>> {
+    let mut typed = String::new();
+    loop {
+        let key = match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => key,
+            Event::Paste(text) => {
+                typed.push_str(text.trim_end());
+                continue;
+            }
+            _ => continue,
+        };
+        match key.code {
+            KeyCode::Enter => return Ok(Some(typed)),
+            KeyCode::Esc => return Ok(None),
+            KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => return Ok(None),
+            KeyCode::Backspace => {
+                typed.pop();
+            }
+            KeyCode::Char(letter) => typed.push(letter),
+            _ => {}
+        }
+    }
+}
