@@ -59,6 +59,18 @@ fn shared_session_goes_on_elsewhere_in_another_agent() {
 }
 
 #[test]
+fn share_that_lies_in_the_folder_is_not_in_the_next_one() {
+    let sender = env_with_git().var("CARRYOVER_PASSPHRASE", WORDS);
+    make_repository(&sender);
+    share(&sender, "first.carryover", &[]);
+    sender.write("calc/note.carryover", "a note\n");
+    let output = sender.command(&["share", CLAUDE, "--dest", "second.carryover"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("left out: first.carryover is encrypted for somebody"), "{told}");
+    assert!(!told.contains("note.carryover"), "{told}");
+}
+
+#[test]
 fn wrong_words_damage_and_an_end_are_told_and_leave_nothing() {
     let sender = env_with_git().var("CARRYOVER_PASSPHRASE", WORDS);
     let (path, told) = share(&sender, "fix.carryover", &["--expires", "7d"]);

@@ -1,7 +1,10 @@
 //! Which files of a workspace come along.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use carryover_agents::formats::file::open_regular;
 
 use super::super::CapsuleError;
 use super::super::limits;
@@ -10,11 +13,14 @@ use super::git_state::{ChangedPath, Repository, Staged, TrackedPaths};
 use super::{FileChange, FilesMode, LeftOut, SCHEMA, StagedChange, WorkspaceRecord, WorktreeChange};
 use crate::context::Context;
 use crate::sessions::project::resolve_path;
+use crate::share::crypt::MAGIC;
+use crate::share::sealed::FILE_END;
 
 const SUBMODULE: &str = "is a submodule, which has a history of its own";
 const UNMERGED: &str = "is in conflict: the file comes along as it is, what git holds of both sides does not";
 const NO_NAME: &str = "has a name that a capsule cannot hold";
 const OWN_FOLDER: &str = "is carryover's own";
+const SHARE: &str = "is encrypted for somebody: a session that was shared";
 const TOO_WIDE: &str = "it is the home folder, or one above it: no files of it are taken";
 
 /// A workspace, looked through.
@@ -45,6 +51,16 @@ pub fn check_project(context: &Context, project: &Path) -> Option<&'static str> 
 pub(in crate::capsule) fn workspace_root(context: &Context, project: &Path) -> PathBuf {
     let above = project.ancestors().find(|above| above.join(".git").exists());
     above.filter(|root| check_project(context, root).is_none()).unwrap_or(project).to_owned()
+}
+
+/// Whether a file is a share: each would otherwise hold all that were made in this folder before it.
+fn is_share_file(root: &Path, path: &[u8]) -> bool {
+    if !path.ends_with(FILE_END.as_bytes()) {
+        return false;
+    }
+    let mut head = [0; MAGIC.len()];
+    open_regular(&root.join(super::path_or_odd(path))).is_ok_and(|mut file| file.read_exact(&mut head).is_ok())
+        && head == MAGIC
 }
 
 /// Looks through a workspace.
@@ -145,6 +161,8 @@ impl Collected<'_> {
             self.leave_out(&path, OWN_FOLDER);
         } else if check_workspace_path(&path).is_err() {
             self.leave_out(&path, NO_NAME);
+        } else if is_share_file(&self.root, &path) {
+            self.leave_out(&path, SHARE);
         } else {
             self.tree.insert(path);
         }
