@@ -356,7 +356,7 @@ impl Bucket for ObjectBucket {
             let reason = "an address can be signed for 7 days at most".to_owned();
             return Err(BucketError::Refused { place: self.parts.place.clone(), reason });
         }
-        let signed = self.runtime.block_on(signer.signed_url(Method::GET, &path, valid));
-        Ok(Some(signed.map_err(|error| self.explain(key, &error))?.to_string()))
+        let answer = self.runtime.block_on(signer.signed_url(Method::GET, &path, valid));
+        Ok(Some(answer.map_err(|error| self.explain(key, &error))?.to_string()))
     }
 }
