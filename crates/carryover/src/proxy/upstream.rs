@@ -23,7 +23,7 @@ pub(crate) struct Upstream {
     pub(super) host: String,
     pub(super) port: u16,
     /// Host and port as a request names them.
-    pub(super) authority: String,
+    pub(crate) authority: String,
     /// The path that every request's path is put behind.
     pub(super) path: String,
 }
@@ -102,12 +102,12 @@ impl Surroundings {
 }
 
 /// A connection of any kind.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
 /// Connects to a service. How long that may take is the client's to say, who hangs up.
-pub(super) async fn connect(upstream: &Upstream, surroundings: &Surroundings) -> io::Result<Box<dyn Stream>> {
+pub(crate) async fn connect(upstream: &Upstream, surroundings: &Surroundings) -> io::Result<Box<dyn Stream>> {
     if !upstream.is_tls {
         return Ok(Box::new(connect_tcp(&upstream.host, upstream.port).await?));
     }
