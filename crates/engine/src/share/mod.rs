@@ -3,6 +3,7 @@
 pub mod bucket;
 pub mod crypt;
 pub mod keys;
+pub mod remote;
 pub mod sealed;
 
 #[cfg(test)]
