@@ -15,10 +15,12 @@ use carryover_engine::ledger::{LedgerError, LookupError};
 use carryover_engine::memory::sync_plan::SyncError;
 use carryover_engine::own::config::{self, ConfigError, Place};
 use carryover_engine::sessions::select::SelectError;
+use carryover_engine::share::bucket::BucketError;
 use carryover_engine::share::crypt::CryptError;
 use carryover_engine::share::sealed::ShareError;
 use carryover_engine::write::undo::UndoError;
 
+use crate::bucket::OpenBucketError;
 use crate::ui::Ui;
 use crate::{EXIT_BUG, EXIT_USAGE};
 
@@ -374,6 +376,32 @@ impl From<CryptError> for CommandError {
             CryptError::NoIdentity { .. } => "name a private key of ssh, or a file that `age-keygen` made",
         };
         let kind = if matches!(error, CryptError::NoRecipient(_)) { ErrorKind::Usage } else { ErrorKind::Io };
+        Self::new(kind, error).with_hint(hint)
+    }
+}
+
+impl From<OpenBucketError> for CommandError {
+    fn from(error: OpenBucketError) -> Self {
+        match error {
+            OpenBucketError::Bucket(error) => error.into(),
+            OpenBucketError::Address(error) => {
+                Self::usage(error).with_hint("name a folder that is there, such as a share of your team")
+            }
+        }
+    }
+}
+
+impl From<BucketError> for CommandError {
+    fn from(error: BucketError) -> Self {
+        let hint = match &error {
+            BucketError::Local(_) => return Self::new(ErrorKind::Io, error),
+            BucketError::NotFound { .. } => "nothing was written; it may have been deleted, or have another name",
+            BucketError::Refused { .. } => "nothing was written; see that you may read and write there",
+            BucketError::Unreachable { .. } => "see that it is there and that you are connected, then run it again",
+            BucketError::TooLarge { .. } => "nothing was written; do not trust where it came from",
+            BucketError::Unconditional { .. } => "name another place, which holds files or objects apart by name",
+        };
+        let kind = if matches!(error, BucketError::NotFound { .. }) { ErrorKind::NotFound } else { ErrorKind::Io };
         Self::new(kind, error).with_hint(hint)
     }
 }

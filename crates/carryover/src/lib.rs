@@ -4,6 +4,7 @@
 //! engine; a file under `commands` holds its arguments and how its result is shown.
 
 mod args;
+mod bucket;
 mod choice;
 mod clipboard;
 mod commands;

@@ -24,7 +24,7 @@ use carryover_engine::recording::RecorderHandle;
 use tokio::sync::oneshot;
 
 pub use probe::ProxyProbe;
-pub(crate) use upstream::{Surroundings, Upstream};
+pub(crate) use upstream::{Surroundings, Upstream, connect};
 
 /// A model service to which requests are passed on.
 pub(crate) struct Route {

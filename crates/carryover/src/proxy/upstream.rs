@@ -102,12 +102,12 @@ impl Surroundings {
 }
 
 /// A connection of any kind.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
 /// Connects to a service. How long that may take is the client's to say, who hangs up.
-pub(super) async fn connect(upstream: &Upstream, surroundings: &Surroundings) -> io::Result<Box<dyn Stream>> {
+pub(crate) async fn connect(upstream: &Upstream, surroundings: &Surroundings) -> io::Result<Box<dyn Stream>> {
     if !upstream.is_tls {
         return Ok(Box::new(connect_tcp(&upstream.host, upstream.port).await?));
     }

@@ -178,7 +178,11 @@ pub(super) struct Member {
 pub(crate) enum Content {
     Bytes(Vec<u8>),
     /// A part of a file of ours, which is as long as it will be.
-    File { path: PathBuf, start: u64, length: u64 },
+    File {
+        path: PathBuf,
+        start: u64,
+        length: u64,
+    },
 }
 
 impl Content {

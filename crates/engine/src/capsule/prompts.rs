@@ -32,7 +32,11 @@ mod tests {
     use super::*;
 
     fn transcript(n_prompts: usize) -> Uasf {
-        let event = |kind: &str, text: String| UasfEvent { kind: kind.to_owned(), content: Some(Some(text)), ..UasfEvent::default() };
+        let event = |kind: &str, text: String| UasfEvent {
+            kind: kind.to_owned(),
+            content: Some(Some(text)),
+            ..UasfEvent::default()
+        };
         let exchange = |at: usize| [event(KIND, format!("prompt\n{at}")), event("assistant_text", "reply".to_owned())];
         let events = (0..n_prompts).flat_map(exchange).collect();
         Uasf { schema: "", session: UasfSession::default(), events }
@@ -42,7 +46,10 @@ mod tests {
     fn users_words_are_kept_from_the_beginning_and_from_the_end() {
         assert_eq!(collect_prompts(&transcript(2)), ["prompt 0", "prompt 1"]);
         let kept = collect_prompts(&transcript(100));
-        assert_eq!((kept.len(), kept[19].as_str(), kept[20].as_str(), kept[39].as_str()), (40, "prompt 19", "prompt 80", "prompt 99"));
+        assert_eq!(
+            (kept.len(), kept[19].as_str(), kept[20].as_str(), kept[39].as_str()),
+            (40, "prompt 19", "prompt 80", "prompt 99")
+        );
     }
 
     #[test]

@@ -62,6 +62,7 @@ pub trait Bucket: Send + Sync {
     /// The same for a file of any size, without holding it in memory.
     fn upload_new(&self, key: &str, file: &Path) -> Result<PutOutcome, BucketError>;
 
+    /// Takes an object away; one that is not there is none to be taken.
     fn delete(&self, key: &str) -> Result<(), BucketError>;
 
     /// An address by which anybody can fetch an object for a while; `None` where the store has no such thing.

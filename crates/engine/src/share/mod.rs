@@ -2,7 +2,9 @@
 
 pub mod bucket;
 pub mod crypt;
+pub mod folder_bucket;
 pub mod keys;
+pub mod object_key;
 pub mod remote;
 pub mod sealed;
 

@@ -27,7 +27,8 @@ impl Remote {
     /// Looks at what is there, and reads what is new of it.
     pub fn read_catalog(&self, progress: Progress<'_>) -> Result<Catalog, RemoteError> {
         let listed = self.objects.bucket.list(PREFIX)?;
-        let keys: BTreeSet<String> = listed.into_iter().map(|object| object.key).filter(|key| is_index_key(key)).collect();
+        let keys: BTreeSet<String> =
+            listed.into_iter().map(|object| object.key).filter(|key| is_index_key(key)).collect();
         let folder = self.folder.join(FOLDER);
         forget_gone(&folder, &keys)?;
         let total = keys.len() as u64;

@@ -86,7 +86,9 @@ mod tests {
         };
         assert_eq!(steps(0..257), 1);
         assert!(steps(1_000_000..2_000_000) < 40);
-        assert!((257..5_000_000).step_by(997).all(|length| (length..=length + length / 8).contains(&padded_length(length))));
+        assert!(
+            (257..5_000_000).step_by(997).all(|length| (length..=length + length / 8).contains(&padded_length(length)))
+        );
     }
 
     #[test]
