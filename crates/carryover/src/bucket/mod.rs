@@ -11,7 +11,7 @@ use carryover_engine::share::bucket::{Bucket, BucketError};
 use carryover_engine::share::folder_bucket::FolderBucket;
 
 use self::address::Address;
-pub(crate) use self::address::AddressError;
+pub(crate) use self::address::{AddressError, hide_query};
 
 /// Why a place could not be opened.
 #[derive(Debug, thiserror::Error)]

@@ -59,12 +59,12 @@ pub(crate) fn shelve_members(
     if manifest.id != id {
         return Err(CapsuleError::damaged(MANIFEST, "is that of another capsule"));
     }
-    let content = locate_members(members, &manifest, manifest_bytes);
-    if content.iter().map(|member| member.content.len()).sum::<u64>() + manifest_bytes != total_bytes {
+    let located = locate_members(members, &manifest, manifest_bytes);
+    if located.iter().map(|member| member.content.len()).sum::<u64>() + manifest_bytes != total_bytes {
         return Err(CapsuleError::damaged(MANIFEST, "does not name as much as there is"));
     }
     let mut all = vec![Member { name: MANIFEST.to_owned(), content: Content::Bytes(bytes) }];
-    all.extend(content);
+    all.extend(located);
     let path = default_path(context, &manifest);
     let folder = folder_path(context);
     files::create_private_folder(&folder)?;

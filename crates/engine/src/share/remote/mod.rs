@@ -10,6 +10,7 @@ mod catalog;
 mod cutter;
 mod envelope;
 mod error;
+mod exchange;
 mod identity;
 mod index;
 mod objects;
@@ -23,6 +24,7 @@ use crate::share::bucket::Bucket;
 
 pub use catalog::{Catalog, newest_per_session};
 pub use error::RemoteError;
+pub use exchange::{Outgoing, choose_incoming, choose_outgoing, has_grown, project_name};
 pub use identity::{AddOutcome, add_remote, find_locked, forget_remote, has_key};
 pub use index::PushedCapsule;
 pub use pull::Pulled;

@@ -47,9 +47,9 @@ impl Remote {
         let (sent_pieces, sent_bytes) = (sent().count(), sent().map(|stored| stored.piece.bytes).sum());
         let pieces = stored.into_iter().map(|stored| stored.piece).collect();
         let capsule = describe_capsule(context, sealed, pieces);
-        let content = serde_json::to_vec(&capsule).map_err(io::Error::from)?;
+        let index = serde_json::to_vec(&capsule).map_err(io::Error::from)?;
         // Only now is everything there that it names.
-        self.objects.put(&capsule.object_key(&self.objects.compute_address(&content)), &content)?;
+        self.objects.put(&capsule.object_key(&self.objects.compute_address(&index)), &index)?;
         Ok(Pushed { capsule, is_new: true, sent_pieces, sent_bytes })
     }
 
