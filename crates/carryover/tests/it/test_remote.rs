@@ -190,7 +190,9 @@ fn wrong_words_and_damage_are_told_and_leave_nothing() {
 #[test]
 fn sync_sends_what_has_grown_with_the_newest_and_fetches_what_others_sent() {
     let (here, there, place) = (sender(), receiver(), Place::new());
-    [&here, &there].map(|env| add(env, &place));
+    for env in [&here, &there] {
+        add(env, &place);
+    }
     let sync = |env: &TestEnv| env.json("sync", &["sync"]);
     let count = |told: &Value, field: &str| told[field].as_array().unwrap().len();
     let first = sync(&here);
@@ -282,7 +284,9 @@ fn names_are_checked_and_what_was_meant_is_told() {
 #[test]
 fn words_that_fit_several_are_told_apart() {
     let (here, there, place) = (sender(), receiver(), Place::new());
-    [&here, &there].map(|env| add(env, &place));
+    for env in [&here, &there] {
+        add(env, &place);
+    }
     assert_eq!(push(&here, &["--all"])["total"], 2);
     let said = there.run(&["pull", "calc"]);
     check_refused(&said, 2, "`calc` fits 2 sessions");
@@ -320,7 +324,9 @@ fn machines_at_once_have_one_key_and_all_that_they_push_is_listed() {
 #[test]
 fn push_that_was_killed_goes_on() {
     let (here, there, place) = (sender(), receiver(), Place::new());
-    [&here, &there].map(|env| add(env, &place));
+    for env in [&here, &there] {
+        add(env, &place);
+    }
     let mut state = 7_u64;
     let mut noise = |_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
