@@ -385,8 +385,11 @@ impl From<OpenBucketError> for CommandError {
     fn from(error: OpenBucketError) -> Self {
         match error {
             OpenBucketError::Bucket(error) => error.into(),
-            OpenBucketError::Address(error) => {
-                Self::usage(error).with_hint("name a folder that is there, such as a share of your team")
+            OpenBucketError::Address(error) => Self::usage(error)
+                .with_hint("a place is a folder, s3://BUCKET, gs://BUCKET, az://CONTAINER or git+ADDRESS"),
+            OpenBucketError::NoCredentials { hint, .. } => Self::new(ErrorKind::Io, error).with_hint(hint),
+            OpenBucketError::Settings { .. } => {
+                Self::new(ErrorKind::Io, error).with_hint("see docs/capsules.md for the variables that are read")
             }
         }
     }

@@ -12,7 +12,7 @@ use carryover_engine::sessions::recent::recent_sessions;
 use carryover_engine::write::undo;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 
-use crate::bucket::hide_query;
+use crate::bucket::hide_secrets;
 use crate::process_env;
 use crate::relative_time::format_ago;
 use crate::short_id::ShortIds;
@@ -143,7 +143,7 @@ pub(super) fn key_candidates() -> Vec<CompletionCandidate> {
 pub(super) fn remote_candidates() -> Vec<CompletionCandidate> {
     let Ok(context) = process_env::open_context() else { return Vec::new() };
     let remotes = context.config.remotes.iter();
-    remotes.map(|(name, remote)| described(name, &hide_query(&remote.url))).collect()
+    remotes.map(|(name, remote)| described(name, &hide_secrets(&remote.url))).collect()
 }
 
 fn remote_names() -> Vec<String> {

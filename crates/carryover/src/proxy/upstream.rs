@@ -23,7 +23,7 @@ pub(crate) struct Upstream {
     pub(super) host: String,
     pub(super) port: u16,
     /// Host and port as a request names them.
-    pub(super) authority: String,
+    pub(crate) authority: String,
     /// The path that every request's path is put behind.
     pub(super) path: String,
 }

@@ -240,15 +240,17 @@ mod tests {
         assert!(!missing.exists());
     }
 
+    struct Cut;
+
+    impl Read for Cut {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("cut"))
+        }
+    }
+
     #[test]
     fn write_that_fails_leaves_nothing_and_names_lead_nowhere_else() {
         let (folder, bucket) = bucket();
-        struct Cut;
-        impl Read for Cut {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::Error::other("cut"))
-            }
-        }
         let mut source = (&b"half"[..]).chain(Cut);
         assert!(matches!(bucket.write_new("half", &mut source), Err(BucketError::Local(_))));
         assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 0);

@@ -3,6 +3,7 @@
 pub mod bucket;
 pub mod crypt;
 pub mod folder_bucket;
+pub mod git_bucket;
 pub mod keys;
 pub mod object_key;
 pub mod remote;

@@ -4,7 +4,7 @@ use carryover_engine::context::Context;
 use carryover_engine::own::config::find_nearest;
 use carryover_engine::share::remote::{Catalog, Remote, open_remote};
 
-use crate::bucket::{hide_query, open_bucket};
+use crate::bucket::{hide_secrets, open_bucket};
 use crate::error::{CommandError, ErrorKind};
 use crate::ui::Ui;
 
@@ -27,8 +27,9 @@ pub(in crate::commands) fn choose_remote<'c>(
         return Ok((name, &remote.url));
     }
     if remotes.is_empty() {
-        return Err(CommandError::new(ErrorKind::NotFound, "there is no remote yet")
-            .with_hint("`carryover remote add origin FOLDER` adds one: a share of your team, or a disk"));
+        return Err(CommandError::new(ErrorKind::NotFound, "there is no remote yet").with_hint(
+            "`carryover remote add origin URL` adds one: a folder of your team, a bucket, a git repository",
+        ));
     }
     let names: Vec<&str> = remotes.keys().map(String::as_str).collect();
     match named {
@@ -50,7 +51,7 @@ pub(in crate::commands) fn unknown_remote(context: &Context, name: &str) -> Comm
 /// Opens a remote that was added here.
 pub(in crate::commands) fn connect(ui: &Ui, context: &Context, named: Option<&str>) -> Result<Remote, CommandError> {
     let (name, url) = choose_remote(context, named)?;
-    ui.while_doing(&format!("asking {}…", hide_query(url)), || {
+    ui.while_doing(&format!("asking {}…", hide_secrets(url)), || {
         let bucket = open_bucket(context, url)?;
         Ok(open_remote(context, name, bucket)?)
     })

@@ -9,11 +9,14 @@ use carryover_engine::share::remote::{self, AddOutcome, find_locked, is_remote_n
 use clap::Args;
 use serde::Serialize;
 
-use crate::bucket::{hide_query, open_bucket};
+use crate::bucket::{hide_secrets, open_bucket};
 use crate::error::CommandError;
 use crate::passphrase;
 use crate::process_env::resolve_path;
 use crate::ui::{GOOD, Ui};
+
+/// What stands before an address that git takes.
+const GIT_PREFIX: &str = "git+";
 
 /// Add a remote, with the passphrase that locks it
 ///
@@ -50,7 +53,7 @@ pub(super) fn add_remote(ui: &mut Ui, context: &Context, args: &AddArgs) -> Resu
     }
     let url = settle_url(context, &args.url)?;
     if let Some(there) = context.config.remotes.get(name).filter(|there| there.url != url) {
-        let shown = hide_query(&there.url);
+        let shown = hide_secrets(&there.url);
         return Err(CommandError::usage(format!("{name} is there already, at {shown}"))
             .with_hint(format!("take another name, or forget that one: `carryover remote remove {name}`")));
     }
@@ -64,7 +67,7 @@ pub(super) fn add_remote(ui: &mut Ui, context: &Context, args: &AddArgs) -> Resu
     let place = bucket.place();
     if ui.is_json() {
         let outcome = if outcome == AddOutcome::Begun { "begun" } else { "joined" };
-        let document = AddDocument { schema: "carryover.remote-add/1", name, url: hide_query(&url), place, outcome };
+        let document = AddDocument { schema: "carryover.remote-add/1", name, url: hide_secrets(&url), place, outcome };
         return Ok(ui.write_json(&document)?);
     }
     match outcome {
@@ -83,17 +86,19 @@ pub(super) fn add_remote(ui: &mut Ui, context: &Context, args: &AddArgs) -> Resu
 /// The address as it is kept: a folder's is whole, wherever a command is given.
 fn settle_url(context: &Context, given: &str) -> Result<String, CommandError> {
     if !config::is_address(given) {
-        return Err(CommandError::usage(format!("{} is no address to be kept", hide_query(given)))
+        return Err(CommandError::usage(format!("{} is no address to be kept", hide_secrets(given)))
             .with_hint("leave passwords out of it; they belong where the service looks for them"));
     }
-    if given.contains("://") {
+    let (prefix, place) = given.strip_prefix(GIT_PREFIX).map_or(("", given), |remote| (GIT_PREFIX, remote));
+    // What git takes may be another machine's path.
+    if place.contains("://") || (!prefix.is_empty() && place.contains(':')) {
         return Ok(given.to_owned());
     }
-    let path = match given.strip_prefix("~/") {
+    let path = match place.strip_prefix("~/") {
         Some(below) => context.env.home.join(below),
-        None => context.cwd.join(given),
+        None => context.cwd.join(place),
     };
-    Ok(resolve_path(&path).display().to_string())
+    Ok(format!("{prefix}{}", resolve_path(&path).display()))
 }
 
 fn ask_passphrase(context: &Context, args: &AddArgs, is_begun: bool) -> Result<Passphrase, CommandError> {

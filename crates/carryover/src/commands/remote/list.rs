@@ -5,7 +5,7 @@ use carryover_engine::share::remote::has_key;
 use clap::Args;
 use serde::Serialize;
 
-use crate::bucket::hide_query;
+use crate::bucket::hide_secrets;
 use crate::error::CommandError;
 use crate::ui::{DOUBTFUL, Ui};
 
@@ -34,7 +34,7 @@ pub(super) fn list_remotes(ui: &mut Ui, context: &Context) -> Result<(), Command
         .config
         .remotes
         .iter()
-        .map(|(name, remote)| RemoteRow { name, url: hide_query(&remote.url), has_key: has_key(context, name) })
+        .map(|(name, remote)| RemoteRow { name, url: hide_secrets(&remote.url), has_key: has_key(context, name) })
         .collect();
     if ui.is_json() {
         let total = remotes.len();
@@ -47,7 +47,7 @@ pub(super) fn list_remotes(ui: &mut Ui, context: &Context) -> Result<(), Command
     }
     if remotes.is_empty() {
         ui.status("there is no remote yet")?;
-        ui.hint("`carryover remote add origin FOLDER` adds one: a share of your team, or a disk")?;
+        ui.hint("`carryover remote add origin URL` adds one: a folder of your team, a bucket, a git repository")?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::access::unknown_remote;
-use crate::bucket::hide_query;
+use crate::bucket::hide_secrets;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -32,7 +32,7 @@ struct RemoveDocument<'a> {
 pub(super) fn remove_remote(ui: &mut Ui, context: &Context, args: &RemoveArgs) -> Result<(), CommandError> {
     let name = args.remote.as_str();
     let Some(there) = context.config.remotes.get(name) else { return Err(unknown_remote(context, name)) };
-    let url = hide_query(&there.url);
+    let url = hide_secrets(&there.url);
     forget_remote(context, name)?;
     config::remove_remote(&context.home, name)?;
     if ui.is_json() {

@@ -120,9 +120,14 @@ impl Checker {
 
 /// Whether something is an address that may stand in a file: what opens the place is not to be in it.
 pub fn is_address(url: &str) -> bool {
-    let authority = url.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    let user = authority.and_then(|authority| Some(authority.rsplit_once('@')?.0));
-    !url.is_empty() && !url.chars().any(char::is_control) && !user.is_some_and(|user| user.contains(':'))
+    let is_plain = !url.is_empty() && !url.chars().any(char::is_control);
+    // Paths may hold anything.
+    is_plain
+        && url.split_once("://").is_none_or(|(_, rest)| {
+            let authority = rest.split('/').next().unwrap_or_default();
+            let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+            !rest.contains(['?', '#']) && !user.contains(':')
+        })
 }
 
 pub(super) fn wrong_type(key: &str, expected: &'static str) -> ConfigError {
