@@ -21,7 +21,7 @@ use carryover_engine::share::remote::RemoteError;
 use carryover_engine::share::sealed::ShareError;
 use carryover_engine::write::undo::UndoError;
 
-use crate::bucket::OpenBucketError;
+use crate::bucket::{AddressError, OpenBucketError};
 use crate::ui::Ui;
 use crate::{EXIT_BUG, EXIT_USAGE};
 
@@ -381,12 +381,18 @@ impl From<CryptError> for CommandError {
     }
 }
 
+impl CommandError {
+    /// An address that names no place.
+    pub(crate) fn from_address(error: AddressError) -> Self {
+        Self::usage(error).with_hint("a place is a folder, s3://BUCKET, gs://BUCKET, az://CONTAINER or git+ADDRESS")
+    }
+}
+
 impl From<OpenBucketError> for CommandError {
     fn from(error: OpenBucketError) -> Self {
         match error {
             OpenBucketError::Bucket(error) => error.into(),
-            OpenBucketError::Address(error) => Self::usage(error)
-                .with_hint("a place is a folder, s3://BUCKET, gs://BUCKET, az://CONTAINER or git+ADDRESS"),
+            OpenBucketError::Address(error) => Self::from_address(error),
             OpenBucketError::NoCredentials { hint, .. } => Self::new(ErrorKind::Io, error).with_hint(hint),
             OpenBucketError::Settings { .. } => {
                 Self::new(ErrorKind::Io, error).with_hint("see docs/capsules.md for the variables that are read")

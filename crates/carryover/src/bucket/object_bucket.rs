@@ -30,7 +30,7 @@ const PART_BYTES: u64 = 16 << 20;
 /// What is held in memory at most where a service takes no parts under a condition.
 const MAX_WHOLE_BYTES: u64 = 64 << 20;
 /// The longest that services sign an address for.
-pub(super) const MAX_PRESIGNED: Duration = Duration::from_hours(7 * 24);
+pub(crate) const MAX_PRESIGNED: Duration = Duration::from_hours(7 * 24);
 /// No name of an object begins so, and none below it is listed.
 const OWN_FOLDER: &str = ".carryover";
 const PROBE: &[u8] = b"carryover writes this to see that a name can be taken once\n";
@@ -80,7 +80,7 @@ impl ObjectBucket {
     }
 
     fn below_prefix(&self, key: &str) -> Path {
-        Path::from_iter(self.parts.prefix.parts().chain(Path::from(key).parts()))
+        self.parts.prefix.parts().chain(Path::from(key).parts()).collect()
     }
 
     fn explain(&self, key: &str, error: &StoreError) -> BucketError {

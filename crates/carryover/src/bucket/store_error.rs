@@ -45,14 +45,23 @@ fn is_refusal(error: &StoreError) -> bool {
 
 fn describe(error: &StoreError, answer: Option<&str>) -> String {
     if let Some(error) = find_http_error(error) {
-        return shorten(&deepest_text(error));
+        return describe_http(error);
     }
-    let told = |name| answer.and_then(|answer| find_element(answer, name));
-    match (told("Code"), told("Message")) {
-        (Some(code), Some(message)) => shorten(&format!("{message} ({code})")),
-        (Some(code), None) => shorten(code),
-        _ => shorten(&deepest_text(error)),
-    }
+    answer.and_then(describe_answer).unwrap_or_else(|| shorten(&deepest_text(error)))
+}
+
+/// Why a request had no answer.
+pub(super) fn describe_http(error: &HttpError) -> String {
+    shorten(&deepest_text(error))
+}
+
+/// What a service's document says; none where it is no such document.
+pub(super) fn describe_answer(answer: &str) -> Option<String> {
+    let code = find_element(answer, "Code")?;
+    Some(match find_element(answer, "Message") {
+        Some(message) => shorten(&format!("{message} ({code})")),
+        None => shorten(code),
+    })
 }
 
 /// The cause of all, which is what went wrong; those above it tell what was being done, with the whole address.
@@ -88,7 +97,7 @@ fn find_element<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
 
 /// One line, without queries of addresses: a signature can be one.
 fn shorten(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().map(|word| strip_query(word)).collect();
+    let words: Vec<&str> = text.split_whitespace().map(strip_query).collect();
     one_line(&words.join(" "), MAX_REASON_CHARS)
 }
 

@@ -1,24 +1,25 @@
 //! `carryover share`.
 
+mod destination;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carryover_core::time::Timestamp;
 use carryover_engine::capsule::{SealedCapsule, seal};
 use carryover_engine::context::Context;
 use carryover_engine::share::crypt::{Lock, Passphrase};
 use carryover_engine::share::keys::Recipient;
-use carryover_engine::share::sealed::{FILE_END, write_share};
 use clap::Args;
 use serde::Serialize;
 
+use self::destination::{Destination, ExpiryKind, SharedLink};
 use super::capsule::{PackArgs, tell_left_out};
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::moment::{Moment, parse_moment};
 use crate::passphrase;
-use crate::process_env::resolve_path;
 use crate::quantity::{format_bytes, format_count};
 use crate::shell::quote_word;
 use crate::ui::{DIM, GOOD, Ui};
@@ -29,21 +30,23 @@ const MAX_SHOWN_MASKS: usize = 5;
 /// Encrypt a session with its workspace, for somebody else
 ///
 /// The session is packed as `capsule export` packs it, with secrets masked, and encrypted in age's format before it is written.
-/// Without a key or a passphrase of yours, a passphrase is made and shown once: send it another way than the file. `carryover
-/// open` goes on with it, in any agent.
+/// Without a key or a passphrase of yours, a passphrase is made and shown once: send it another way than the link. `carryover
+/// open` goes on with it, in any agent. Keys of services come from the environment; docs/capsules.md names the variables.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   carryover share                                       the newest session here, into this folder
-  carryover share 8f3c21aa --dest /mnt/team --expires 7d
+  carryover share 8f3c21aa --dest /mnt/team
+  carryover share --dest s3://bucket/shares --expires 7d
+  carryover share --dest git+ssh://git@host/team.git
   carryover share --recipient \"$(cat ada.pub)\"          for a key of ssh or age
   carryover share --passphrase-file words.txt --dest fix.carryover")]
 pub(crate) struct ShareArgs {
     #[command(flatten)]
     session: SessionArgs,
-    /// A file or a folder [default: a file in this folder]
-    #[arg(long, value_name = "FILE|DIR", value_hint = clap::ValueHint::AnyPath)]
-    dest: Option<PathBuf>,
+    /// A file, a folder, s3://…, gs://…, az://… or git+ADDRESS [default: a file in this folder]
+    #[arg(long, value_name = "PLACE", value_hint = clap::ValueHint::AnyPath)]
+    dest: Option<String>,
     /// Ask for the passphrase that locks it
     #[arg(long, conflicts_with = "recipient")]
     passphrase: bool,
@@ -53,7 +56,7 @@ pub(crate) struct ShareArgs {
     /// Lock it for a key (age1…, ssh-ed25519 …) or a file of them; can be given several times
     #[arg(long, value_name = "KEY|FILE")]
     recipient: Vec<String>,
-    /// When carryover stops opening it: a time, or how long from now, such as 7d
+    /// Until when it opens: a time, or how long from now, such as 7d
     #[arg(long, value_name = "T", value_parser = parse_moment)]
     expires: Option<Moment>,
     #[command(flatten)]
@@ -64,7 +67,10 @@ pub(crate) struct ShareArgs {
 #[derive(Serialize)]
 struct ShareDocument<'a> {
     schema: &'static str,
-    path: String,
+    link: &'a str,
+    /// Only where it is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     bytes: u64,
     capsule_id: &'a str,
     source: &'a str,
@@ -75,6 +81,8 @@ struct ShareDocument<'a> {
     passphrase: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<&'static str>,
     masked: BTreeMap<String, usize>,
     redacted: bool,
     warnings: &'a [String],
@@ -92,72 +100,72 @@ pub(crate) fn cmd_share(
     globals: Globals,
     args: &ShareArgs,
 ) -> Result<(), CommandError> {
-    if let Some(dest) = &args.dest {
-        refuse_address(dest)?;
-    }
     let expires_at = args.expires.map(|moment| moment.resolve_ahead(context));
     if expires_at.is_some_and(|at| at <= context.env.now) {
         return Err(CommandError::usage("`--expires` is in the past"));
     }
+    let destination = Destination::open(context, args.dest.as_deref(), expires_at)?;
     let recipients = read_recipients(context, &args.recipient)?;
     let session = choice::choose_session(ui, context, globals, &args.session, None)?;
     let mut warnings = choice::announce_open(ui, &session)?;
     let sealed =
         ui.while_doing("packing the session and its files…", || seal(context, &session, &args.pack.options()))?;
     warnings.extend(sealed.warnings.iter().cloned());
-    let path = settle_path(context, args.dest.as_deref(), &sealed)?;
+    let destination = destination.settle(&sealed)?;
     if !ui.is_json() {
         warnings.iter().try_for_each(|warning| ui.warning(warning))?;
         preview_share(ui, &sealed)?;
         confirm(ui, globals, "share it?")?;
     }
     let ChosenLock { lock, generated } = choose_lock(context, args, recipients)?;
-    let bytes = ui.while_doing("encrypting…", || write_share(&sealed, &lock, expires_at, &path))?;
+    let shared = destination.send(ui, context, &sealed, &lock, expires_at)?;
     let passphrase = generated.as_ref().map(Passphrase::expose);
     if ui.is_json() {
         let manifest = &sealed.manifest;
         return Ok(ui.write_json(&ShareDocument {
             schema: "carryover.share/1",
-            path: path.display().to_string(),
-            bytes,
+            link: &shared.link,
+            path: shared.file.as_ref().map(|path| path.display().to_string()),
+            bytes: shared.bytes,
             capsule_id: &manifest.id,
             source: &manifest.source.agent,
             session_id: &manifest.source.session_id,
             locked_by: if matches!(lock, Lock::Recipients(_)) { "recipients" } else { "passphrase" },
             passphrase,
             expires_at: expires_at.map(|at| at.to_string()),
+            expires: shared.expiry.map(ExpiryKind::word),
             masked: sealed.count_masks(),
             redacted: manifest.redacted,
             warnings: &warnings,
         })?);
     }
-    ui.status(format_args!("{GOOD}shared{GOOD:#} as a file of {}", format_bytes(bytes)))?;
+    let form = if shared.file.is_some() { "a file" } else { "an object" };
+    ui.status(format_args!("{GOOD}shared{GOOD:#} as {form} of {}", format_bytes(shared.bytes)))?;
     if let Some(words) = passphrase {
         // Whatever is silenced, nobody can open it without this.
         ui.write_line(format_args!("passphrase: {words}"))?;
     }
-    tell_rest(ui, context, &path, expires_at)
+    tell_rest(ui, context, &shared, expires_at)
 }
 
-/// The file for the receiver, and what `--expires` means there.
-fn tell_rest(ui: &mut Ui, context: &Context, path: &Path, expires_at: Option<Timestamp>) -> Result<(), CommandError> {
-    if let Some(at) = expires_at {
-        ui.status(format_args!("  expires     {at}; carryover keeps to it, a file cannot"))?;
+/// The link for the receiver, and what `--expires` means there.
+fn tell_rest(
+    ui: &mut Ui,
+    context: &Context,
+    shared: &SharedLink,
+    expires_at: Option<Timestamp>,
+) -> Result<(), CommandError> {
+    if let (Some(at), Some(kind)) = (expires_at, shared.expiry) {
+        ui.status(format_args!("  expires     {at}; {}", kind.describe()))?;
     }
-    writeln!(ui.out(), "{}", path.display())?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = quote_word(&name, context.env.os);
-    ui.hint(format_args!("`carryover open {name}` goes on with it; send the passphrase another way than the file"))?;
-    Ok(())
-}
-
-/// An address of a service is none of the places that are known.
-fn refuse_address(dest: &Path) -> Result<(), CommandError> {
-    let text = dest.to_string_lossy();
-    if text.contains("://") {
-        return Err(CommandError::usage(format!("{text} is an address, and sessions are shared as files"))
-            .with_hint("share into a file or folder, and put that there"));
-    }
+    writeln!(ui.out(), "{}", shared.link)?;
+    // A signed address is a secret, which is shown once.
+    let name = match &shared.file {
+        Some(path) => quote_word(&path.file_name().unwrap_or_default().to_string_lossy(), context.env.os),
+        None if shared.expiry == Some(ExpiryKind::Presigned) => "LINK".to_owned(),
+        None => quote_word(&shared.link, context.env.os),
+    };
+    ui.hint(format_args!("`carryover open {name}` goes on with it; send the passphrase another way"))?;
     Ok(())
 }
 
@@ -169,21 +177,6 @@ fn read_recipients(context: &Context, given: &[String]) -> Result<Vec<Recipient>
         recipients.extend(found);
     }
     Ok(recipients)
-}
-
-/// The file that is written; what is there is not written over.
-fn settle_path(context: &Context, dest: Option<&Path>, sealed: &SealedCapsule) -> Result<PathBuf, CommandError> {
-    let name = format!("{}-{}{FILE_END}", sealed.manifest.source.agent, sealed.manifest.id);
-    let path = dest.map_or_else(|| context.cwd.join(&name), |dest| context.cwd.join(dest));
-    let path = if path.is_dir() { path.join(&name) } else { path };
-    if path.symlink_metadata().is_ok() {
-        return Err(CommandError::new(ErrorKind::Io, format!("{} is there already", path.display()))
-            .with_hint("remove it, or name another with `--dest`"));
-    }
-    match (path.parent().filter(|above| above.is_dir()), path.file_name()) {
-        (Some(above), Some(name)) => Ok(resolve_path(above).join(name)),
-        _ => Err(CommandError::usage(format!("the folder of {} does not exist", path.display()))),
-    }
 }
 
 /// Tells what will be in it, and what was masked or left out, before anything is written.

@@ -14,6 +14,7 @@ mod odd_entries;
 mod rewritten;
 #[cfg(unix)]
 mod running;
+mod s3_server;
 mod shared;
 mod stores;
 mod support;
@@ -55,6 +56,7 @@ mod test_resume_again;
 mod test_save;
 #[cfg(unix)]
 mod test_share;
+mod test_share_places;
 mod test_short_road;
 mod test_show;
 #[cfg(unix)]

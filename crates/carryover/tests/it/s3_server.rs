@@ -32,6 +32,7 @@ pub(crate) enum Fault {
 }
 
 struct Behaviour {
+    folder: PathBuf,
     fault: Mutex<Option<Fault>>,
     requests: Mutex<Vec<String>>,
     /// What it is made of looks first and writes then, so writers go one by one.
@@ -51,6 +52,7 @@ impl S3Server {
         let folder = tempfile::tempdir().unwrap();
         fs_err::create_dir(folder.path().join(BUCKET)).unwrap();
         let behaviour = Arc::new(Behaviour {
+            folder: folder.path().to_owned(),
             fault: Mutex::default(),
             requests: Mutex::default(),
             writing: tokio::sync::Mutex::default(),
@@ -122,6 +124,13 @@ async fn serve(listener: TcpListener, service: S3Service, behaviour: Arc<Behavio
     }
 }
 
+fn no_such_bucket() -> HttpResponse {
+    let body = "<Error><Code>NoSuchBucket</Code><Message>There is no such bucket</Message></Error>";
+    let mut response = HttpResponse::new(Body::from(body.to_owned()));
+    *response.status_mut() = hyper::StatusCode::NOT_FOUND;
+    response
+}
+
 async fn answer(
     service: S3Service,
     behaviour: Arc<Behaviour>,
@@ -135,7 +144,14 @@ async fn answer(
     if fault == Some(Fault::CutsUploads) && query.contains("partNumber=2") {
         return Err(io::Error::other("cut"));
     }
-    if fault == Some(Fault::ForgetsConditions) || (fault == Some(Fault::ForgetsConditionsOfParts) && is_completion) {
+    if !request.uri().path().starts_with(&format!("/{BUCKET}")) {
+        return Ok(no_such_bucket());
+    }
+    if fault == Some(Fault::ForgetsConditions) && request.headers().contains_key(IF_NONE_MATCH) {
+        // The condition is part of what is signed, and holds where nothing is there.
+        fs_err::remove_file(behaviour.folder.join(&request.uri().path()[1..])).ok();
+    }
+    if fault == Some(Fault::ForgetsConditionsOfParts) && is_completion {
         request.headers_mut().remove(IF_NONE_MATCH);
     }
     let is_write = request.method() == Method::PUT || is_completion;

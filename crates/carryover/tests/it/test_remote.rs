@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::s3_server::S3Server;
 use crate::support::{CLAUDE, CODEX, Said, TestEnv, append_record};
-use crate::test_capsule::{SECRET, env_with_git, make_repository, tree};
+use crate::test_capsule::{SECRET, env_with_git, git, make_repository, tree};
 
 const WORDS: &str = "correct horse battery staple";
 
@@ -362,4 +363,36 @@ fn place_that_is_gone_or_another_is_not_written_to() {
     check_refused(&here.run(&["push", CLAUDE]), 3, "has no key on this machine");
     let listed = here.json("remotes", &["remote", "list"]);
     assert_eq!(listed["remotes"][0]["has_key"], false);
+}
+
+/// Pushes on one machine and goes on with it on another, through any kind of place.
+fn check_walk(url: &str, vars: &[(&str, String)]) {
+    let with_vars = |env: TestEnv| vars.iter().fold(env, |env, (name, value)| env.var(name, value));
+    let (here, there) = (with_vars(sender()), with_vars(receiver()));
+    make_repository(&here);
+    assert_eq!(here.json("remote-add", &["remote", "add", "origin", url])["outcome"], "begun");
+    let pushed = push(&here, &[CLAUDE]);
+    let id = pushed["sessions"][0]["capsule_id"].as_str().unwrap();
+    assert_eq!(push(&here, &[CLAUDE])["sessions"][0]["is_new"], false);
+    append_record(&here, &user_record("and one more"));
+    assert_eq!(push(&here, &[CLAUDE])["sessions"][0]["sent_pieces"], 1);
+    assert_eq!(there.json("remote-add", &["remote", "add", "origin", url])["outcome"], "joined");
+    assert_eq!(there.json("remote-show", &["remote", "show", "--all"])["total"], 2);
+    assert_eq!(there.json("pull", &["pull", id])["capsules"][0]["is_new"], true);
+    let folder = there.home().join("work");
+    there.json("import", &["import", id, "--project", folder.to_str().unwrap(), "--target", "codex"]);
+    assert_eq!(tree(&folder), tree(&here.project()));
+}
+
+#[test]
+fn bucket_of_a_service_is_a_remote() {
+    let server = S3Server::start();
+    check_walk("s3://team/sessions", &server.vars());
+}
+
+#[test]
+fn repository_of_git_is_a_remote() {
+    let place = Place::new();
+    git(&place.path(), &["init", "-q", "--bare"]);
+    check_walk(&format!("git+{}", place.path().display()), &[]);
 }

@@ -1,6 +1,5 @@
 //! Sessions that are shared, and opened by somebody else.
 
-use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::Value;
@@ -8,25 +7,25 @@ use serde_json::Value;
 use crate::support::{CLAUDE, TestEnv};
 use crate::test_capsule::{SECRET, env_with_git, make_repository, tree};
 
-const WORDS: &str = "correct horse battery staple";
+pub(crate) const WORDS: &str = "correct horse battery staple";
 
-fn share(env: &TestEnv, name: &str, more: &[&str]) -> (PathBuf, Value) {
+fn share(env: &TestEnv, name: &str, more: &[&str]) -> (String, Value) {
     let told = env.json("share", &[&["share", CLAUDE, "--dest", name], more].concat());
-    (PathBuf::from(told["path"].as_str().unwrap()), told)
+    (told["path"].as_str().unwrap().to_owned(), told)
 }
 
-fn receiver(words: &str) -> TestEnv {
+pub(crate) fn receiver(words: &str) -> TestEnv {
     TestEnv::new().var("PATH", "/usr/bin:/bin").var("CARRYOVER_PASSPHRASE", words)
 }
 
-fn open(env: &TestEnv, share: &Path, more: &[&str]) -> Output {
+pub(crate) fn open(env: &TestEnv, share: &str, more: &[&str]) -> Output {
     let folder = env.home().join("work");
-    let args = [&["open", share.to_str().unwrap(), "--project", folder.to_str().unwrap()], more].concat();
+    let args = [&["open", share, "--project", folder.to_str().unwrap()], more].concat();
     env.command(&args).output().unwrap()
 }
 
 /// Fails with the code for what cannot be read, says why, and leaves nothing.
-fn check_refused(env: &TestEnv, share: &Path, reason: &str) {
+pub(crate) fn check_refused(env: &TestEnv, share: &str, reason: &str) {
     let output = open(env, share, &["--target", "codex"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{told}");
@@ -110,6 +109,7 @@ fn what_is_there_is_not_written_over_and_what_is_no_key_or_place_is_said_to_be_n
     assert!(matches!(code(&["--dest", "taken.carryover"]), (Some(3), told) if told.contains("there already")));
     assert_eq!(fs_err::read(sender.project().join("taken.carryover")).unwrap(), b"mine");
     assert!(matches!(code(&["--recipient", "age1none"]), (Some(64), told) if told.contains("no key")));
-    assert!(matches!(code(&["--dest", "s3://bucket/x"]), (Some(64), told) if told.contains("is an address")));
+    assert!(matches!(code(&["--dest", "ftp://host/x"]), (Some(64), told) if told.contains("no such service")));
+    assert!(matches!(code(&["--dest", "s3://bucket/x"]), (Some(3), told) if told.contains("AWS_ACCESS_KEY_ID")));
     assert!(matches!(code(&["--expires", "2020-01-01"]), (Some(64), told) if told.contains("in the past")));
 }

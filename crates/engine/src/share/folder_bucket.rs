@@ -267,7 +267,8 @@ mod tests {
         let elsewhere = fs_err::File::create(folder.path().join("plain")).unwrap().metadata().unwrap();
         assert_eq!(mode & 0o777, elsewhere.permissions().mode() & 0o777);
         fs_err::os::unix::fs::symlink("/etc/hostname", folder.path().join("link")).unwrap();
-        assert!(!bucket.exists("link").unwrap());
+        fs_err::create_dir(folder.path().join("folder")).unwrap();
+        assert!(!bucket.exists("link").unwrap() && !bucket.exists("folder").unwrap());
         assert!(matches!(bucket.get("link", 100), Err(BucketError::NotFound { .. })));
         assert!(!bucket.list("").unwrap().iter().any(|object| object.key == "link"));
     }

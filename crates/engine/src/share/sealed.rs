@@ -17,6 +17,8 @@ const SCHEMA: &str = "carryover.share-head/1";
 pub const FILE_END: &str = ".carryover";
 /// In our own folder: a share that is being opened.
 const FOLDER: &str = "opening";
+/// The same for one that is on its way to a place.
+const SENDING_FOLDER: &str = "sharing";
 /// The line is a few words.
 const MAX_HEAD_BYTES: usize = 4_096;
 
@@ -63,6 +65,39 @@ pub fn write_share(
     })?;
     files::sync_folder(folder)?;
     Ok(bytes)
+}
+
+/// A share in a folder of ours, on its way to a place or from one. It goes with whoever holds it.
+pub struct StagedShare {
+    pub path: PathBuf,
+    pub bytes: u64,
+    _folder: StagingFolder,
+}
+
+/// Encrypts a capsule into a folder of ours.
+pub fn stage_share(
+    context: &Context,
+    sealed: &SealedCapsule,
+    lock: &Lock,
+    expires_at: Option<Timestamp>,
+) -> Result<StagedShare, ShareError> {
+    let folder = StagingFolder::create(context, SENDING_FOLDER)?;
+    let path = folder.path().join("share");
+    let bytes = write_share(sealed, lock, expires_at, &path)?;
+    Ok(StagedShare { path, bytes, _folder: folder })
+}
+
+/// Takes a share into a folder of ours as it arrives.
+pub fn receive_share<E: From<io::Error>>(
+    context: &Context,
+    receive: impl FnOnce(&mut dyn Write) -> Result<u64, E>,
+) -> Result<StagedShare, E> {
+    let folder = StagingFolder::create(context, FOLDER)?;
+    let path = folder.path().join("share");
+    let mut file = io::BufWriter::new(fs_err::File::create(&path)?);
+    let bytes = receive(&mut file)?;
+    file.flush()?;
+    Ok(StagedShare { path, bytes, _folder: folder })
 }
 
 /// A share that was decrypted into our own folder. The capsule goes with it.
