@@ -69,6 +69,16 @@ fn push(env: &TestEnv, more: &[&str]) -> Value {
     env.json("push", &[&["push"], more].concat())
 }
 
+/// Bytes that do not pack.
+fn noise(n_bytes: usize) -> Vec<u8> {
+    let mut state = 7_u64;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state.to_le_bytes()[7]
+    };
+    (0..n_bytes).map(next).collect()
+}
+
 fn titles(shown: &Value) -> Vec<&str> {
     shown["capsules"].as_array().unwrap().iter().filter_map(|capsule| capsule["title"].as_str()).collect()
 }
@@ -119,6 +129,7 @@ fn pushed_session_goes_on_natively_on_another_machine() {
 fn what_is_there_is_not_sent_again_and_names_nothing() {
     let (here, place) = (sender(), Place::new());
     make_repository(&here);
+    fs_err::write(here.project().join("noise.bin"), noise(400 << 10)).unwrap();
     add(&here, &place);
     let first = push(&here, &[CLAUDE]);
     let keys = place.keys();
@@ -143,7 +154,7 @@ fn what_is_there_is_not_sent_again_and_names_nothing() {
 
 /// A record that the client of the first session writes.
 fn user_record(text: &str) -> Value {
-    json!({ "type": "user", "parentUuid": null, "uuid": "00000000-0000-4000-8000-0000000000aa", "isSidechain": false,
+    json!({ "type": "user", "parentUuid": "b7144843-8586-4407-a37b-b369bf0d8e95", "uuid": "00000000-0000-4000-8000-0000000000aa", "isSidechain": false,
         "userType": "external", "sessionId": "d3a03cdd-c689-41e6-9587-86a6223f5251", "version": "2.1.0",
         "timestamp": "2026-11-15T09:59:00.000Z", "message": { "role": "user", "content": text } })
 }
@@ -328,12 +339,7 @@ fn push_that_was_killed_goes_on() {
     for env in [&here, &there] {
         add(env, &place);
     }
-    let mut state = 7_u64;
-    let mut noise = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state.to_le_bytes()[7]
-    };
-    fs_err::write(here.project().join("large.bin"), (0..24 << 20).map(&mut noise).collect::<Vec<u8>>()).unwrap();
+    fs_err::write(here.project().join("large.bin"), noise(24 << 20)).unwrap();
     let mut child = start(&here, &["push", CLAUDE, "--yes"]);
     while place.keys_below("objects/").len() < 3 && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
