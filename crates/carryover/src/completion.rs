@@ -123,6 +123,7 @@ fn add_arg_candidates(arg: Arg, command: &str, words: &[&str]) -> Arg {
         ("sync", "from") => arg.add(ArgValueCandidates::new(candidates::memory_candidates)),
         ("show", "words") => arg.add(ArgValueCandidates::new(candidates::conversation_candidates)),
         ("save", "kind") => arg.add(ArgValueCandidates::new(candidates::type_candidates)),
+        (_, "remote") => arg.add(ArgValueCandidates::new(candidates::remote_candidates)),
         ("undo", "id") => arg.add(ArgValueCandidates::new(candidates::undo_candidates)),
         ("get" | "set" | "unset", "key") => arg.add(ArgValueCandidates::new(candidates::key_candidates)),
         ("set", "value") => {

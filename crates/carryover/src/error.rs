@@ -17,6 +17,7 @@ use carryover_engine::own::config::{self, ConfigError, Place};
 use carryover_engine::sessions::select::SelectError;
 use carryover_engine::share::bucket::BucketError;
 use carryover_engine::share::crypt::CryptError;
+use carryover_engine::share::remote::RemoteError;
 use carryover_engine::share::sealed::ShareError;
 use carryover_engine::write::undo::UndoError;
 
@@ -397,6 +398,38 @@ impl From<OpenBucketError> for CommandError {
                 Self::new(ErrorKind::Io, error).with_hint("see docs/capsules.md for the variables that are read")
             }
         }
+    }
+}
+
+impl From<RemoteError> for CommandError {
+    fn from(error: RemoteError) -> Self {
+        let hint = match error {
+            RemoteError::Bucket(error) => return error.into(),
+            RemoteError::Crypt(error) => return error.into(),
+            RemoteError::Capsule(error) => return error.into(),
+            RemoteError::Io(error) => return error.into(),
+            RemoteError::NoKey(ref name) => {
+                format!("`carryover remote add {name} URL` fetches it, with the passphrase")
+            }
+            RemoteError::Gone { ref name, .. } => {
+                format!("nothing was written; see that it is the right place, or `carryover remote remove {name}`")
+            }
+            RemoteError::OtherKey { ref name, .. } => {
+                format!(
+                    "nothing was written; `carryover remote remove {name}`, then add it anew if you trust the place"
+                )
+            }
+            RemoteError::NoIdentity { .. } => "nothing was written; name another place".to_owned(),
+            RemoteError::Newer { .. } => "update carryover".to_owned(),
+            RemoteError::Missing { .. } => "nothing was written; have the session pushed again".to_owned(),
+            RemoteError::Unopened { .. } | RemoteError::WrongContent { .. } => {
+                "nothing was written; delete that object in its place, and have the session pushed again".to_owned()
+            }
+            RemoteError::Refused { .. } | RemoteError::TooManyUnreadable { .. } => {
+                "nothing was written; do not trust that place".to_owned()
+            }
+        };
+        Self::new(ErrorKind::Io, error).with_hint(hint)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use carryover_engine::context::Context;
-use carryover_engine::share::crypt::Passphrase;
+use carryover_engine::share::crypt::{CryptError, Passphrase};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
@@ -35,6 +35,16 @@ pub(crate) fn generate() -> Option<Passphrase> {
     let digits = uuid::Uuid::new_v4().simple().to_string();
     let groups: Vec<&str> = digits.as_bytes().chunks(4).filter_map(|group| std::str::from_utf8(group).ok()).collect();
     Passphrase::new(groups.join("-"))
+}
+
+/// Asks for a new one, twice: nobody sees what they type.
+pub(crate) fn ask_twice() -> Result<Passphrase, CommandError> {
+    let first = ask_hidden("passphrase:")?.ok_or(CryptError::NeedsPassphrase)?;
+    let again = ask_hidden("once more:")?;
+    if again.is_some_and(|again| again.expose() == first.expose()) {
+        return Ok(first);
+    }
+    Err(CommandError::usage("the two are not the same"))
 }
 
 /// Asks without showing what is typed; none where it was left, or nobody can be asked.

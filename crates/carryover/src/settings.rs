@@ -32,6 +32,7 @@ pub(crate) fn collect_settings(context: &Context) -> Vec<Setting> {
     let mut settings = vec![own_folder(context)];
     for key in config::all_keys() {
         match key.name.strip_suffix("<agent>") {
+            None if key.name.contains("<name>") => settings.extend(remotes(context, key.name)),
             Some(table) => settings.extend(AGENTS.iter().flat_map(|agent| stores(context, table, agent.facts()))),
             None => settings.push(match config::format_value(&context.config, key.name) {
                 Some(value) => Setting::new(key.name, value, "config.toml"),
@@ -61,6 +62,12 @@ fn stores(context: &Context, table: &str, facts: &Facts) -> Vec<Setting> {
     let moved = moved.map(|(name, folder)| Setting::from_variable(&key, folder.display().to_string(), name));
     let more = config::format_value(&context.config, &key).map(|value| Setting::new(&key, value, "config.toml"));
     moved.into_iter().chain(more).collect()
+}
+
+/// The remotes; where there are none, there is nothing to tell.
+fn remotes<'c>(context: &'c Context, key: &'c str) -> impl Iterator<Item = Setting> + 'c {
+    let remotes = context.config.remotes.iter();
+    remotes.map(move |(name, remote)| Setting::new(key.replace("<name>", name), &remote.url, "config.toml"))
 }
 
 fn pager(context: &Context) -> Setting {

@@ -13,7 +13,7 @@ use crate::args::{Color, Globals};
 use crate::pager::Pager;
 use crate::paint::{HINT, Painted};
 use crate::process_env;
-use crate::progress::tell_if_slow;
+use crate::progress::{Counter, tell_counting, tell_if_slow};
 use crate::quantity;
 use crate::signals;
 use crate::wrap::wrap_row;
@@ -187,6 +187,15 @@ impl Ui {
         }
         let line = format!("{DIM}{what}{DIM:#}");
         tell_if_slow(&line, Painted::new(AutoStream::new(io::stderr(), color_choice(self.color))), work)
+    }
+
+    /// The same for what takes longer, and counts.
+    pub(crate) fn while_counting<T>(&self, what: &str, work: impl FnOnce(&Counter) -> T) -> T {
+        if self.quiet || self.json || !io::stderr().is_terminal() {
+            return work(&Counter::default());
+        }
+        let line = format!("{DIM}{what}{DIM:#}");
+        tell_counting(&line, Painted::new(AutoStream::new(io::stderr(), color_choice(self.color))), work)
     }
 
     /// Asks for a line.

@@ -133,6 +133,12 @@ fn show_config(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandErr
     ui.status(format_args!("{DIM}{}{there}{DIM:#}", path.display()))?;
     for key in config::all_keys() {
         match key.name.strip_suffix("<agent>") {
+            None if key.name.contains("<name>") && !config.remotes.is_empty() => {
+                for name in config.remotes.keys() {
+                    let name = key.name.replace("<name>", name);
+                    write_setting(ui, &name, config::format_value(config, &name), key.default)?;
+                }
+            }
             None => write_setting(ui, key.name, config::format_value(config, key.name), key.default)?,
             Some(_) if config.stores.is_empty() => write_setting(ui, key.name, None, key.default)?,
             Some(table) => {
@@ -157,10 +163,8 @@ fn write_setting(ui: &mut Ui, key: &str, value: Option<String>, default: &str) -
 
 fn show_value(ui: &mut Ui, config: &Config, key: &str) -> Result<(), CommandError> {
     let (table, agent) = key.split_once('.').unwrap_or((key, ""));
-    let is_agent = AGENTS.iter().any(|known| known.facts().id == agent);
-    let known =
-        |name: &str| name == key || (is_agent && name.strip_suffix(".<agent>").is_some_and(|name| name == table));
-    if !config::all_keys().iter().any(|key| known(key.name)) {
+    let is_wrong = table == "stores" && !AGENTS.iter().any(|known| known.facts().id == agent);
+    if is_wrong || config::find_key(key).is_none() {
         return Err(config::unknown_key(key).into());
     }
     let value = config::format_value(config, key);

@@ -21,8 +21,11 @@ mod list;
 mod man;
 mod memory;
 mod open;
+mod pull;
+mod push;
 mod record;
 mod refresh;
+mod remote;
 mod restore;
 mod resume;
 mod save;
@@ -30,6 +33,7 @@ mod search;
 mod share;
 mod show;
 mod status;
+mod sync;
 mod undo;
 mod uninstall;
 mod watch;
@@ -63,6 +67,10 @@ pub(crate) enum Command {
     Import(import::ImportArgs),
     Share(share::ShareArgs),
     Open(open::OpenArgs),
+    Remote(remote::RemoteArgs),
+    Push(push::PushArgs),
+    Pull(pull::PullArgs),
+    Sync(sync::SyncArgs),
     Save(save::SaveArgs),
     Conversations(conversations::ConversationsArgs),
     Undo(undo::UndoArgs),
@@ -122,6 +130,10 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
         | Command::Import(_)
         | Command::Share(_)
         | Command::Open(_)
+        | Command::Remote(_)
+        | Command::Push(_)
+        | Command::Pull(_)
+        | Command::Sync(_)
         | Command::Save(_)
         | Command::Conversations(_)
         | Command::Undo(_)
@@ -177,6 +189,10 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Import(args) => import::cmd_import(ui, context, globals, args),
         Command::Share(args) => share::cmd_share(ui, context, globals, args),
         Command::Open(args) => open::cmd_open(ui, context, globals, args),
+        Command::Remote(args) => remote::cmd_remote(ui, context, args),
+        Command::Push(args) => push::cmd_push(ui, context, globals, args),
+        Command::Pull(args) => pull::cmd_pull(ui, context, globals, args),
+        Command::Sync(args) => sync::cmd_sync(ui, context, globals, args),
         Command::Save(args) => save::cmd_save(ui, context, globals, args),
         Command::Conversations(args) => conversations::cmd_conversations(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),

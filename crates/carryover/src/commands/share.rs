@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use carryover_core::time::Timestamp;
 use carryover_engine::capsule::{SealedCapsule, seal};
 use carryover_engine::context::Context;
-use carryover_engine::share::crypt::{CryptError, Lock, Passphrase};
+use carryover_engine::share::crypt::{Lock, Passphrase};
 use carryover_engine::share::keys::Recipient;
 use clap::Args;
 use serde::Serialize;
@@ -115,7 +115,7 @@ pub(crate) fn cmd_share(
     if !ui.is_json() {
         warnings.iter().try_for_each(|warning| ui.warning(warning))?;
         preview_share(ui, &sealed)?;
-        confirm(ui, globals)?;
+        confirm(ui, globals, "share it?")?;
     }
     let ChosenLock { lock, generated } = choose_lock(context, args, recipients)?;
     let shared = destination.send(ui, context, &sealed, &lock, expires_at)?;
@@ -180,7 +180,7 @@ fn read_recipients(context: &Context, given: &[String]) -> Result<Vec<Recipient>
 }
 
 /// Tells what will be in it, and what was masked or left out, before anything is written.
-fn preview_share(ui: &mut Ui, sealed: &SealedCapsule) -> Result<(), CommandError> {
+pub(super) fn preview_share(ui: &mut Ui, sealed: &SealedCapsule) -> Result<(), CommandError> {
     let to_count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let (manifest, workspace) = (&sealed.manifest, &sealed.workspace);
     let messages = format_count(to_count(manifest.source.messages), "message", "messages");
@@ -204,11 +204,12 @@ fn preview_share(ui: &mut Ui, sealed: &SealedCapsule) -> Result<(), CommandError
     tell_left_out(ui, &workspace.left_out)
 }
 
-fn confirm(ui: &mut Ui, globals: Globals) -> Result<(), CommandError> {
+/// Asks before something leaves this machine, where somebody is there to answer.
+pub(super) fn confirm(ui: &mut Ui, globals: Globals, question: &str) -> Result<(), CommandError> {
     if globals.yes || !ui.is_interactive() {
         return Ok(());
     }
-    let answer = ui.ask("share it? [y/N]")?;
+    let answer = ui.ask(&format!("{question} [y/N]"))?;
     if matches!(answer.to_lowercase().as_str(), "y" | "yes") { Ok(()) } else { Err(CommandError::left()) }
 }
 
@@ -219,20 +220,11 @@ fn choose_lock(context: &Context, args: &ShareArgs, recipients: Vec<Recipient>) 
     }
     let mut given = passphrase::read_given(context, args.passphrase_file.as_deref())?;
     if given.is_none() && args.passphrase {
-        given = Some(ask_twice()?);
+        given = Some(passphrase::ask_twice()?);
     }
     if let Some(words) = given {
         return Ok(ChosenLock { lock: Lock::with_passphrase(words), generated: None });
     }
     let words = passphrase::generate().ok_or_else(|| CommandError::bug("choose_lock"))?;
     Ok(ChosenLock { lock: Lock::with_passphrase(words.clone()), generated: Some(words) })
-}
-
-fn ask_twice() -> Result<Passphrase, CommandError> {
-    let first = passphrase::ask_hidden("passphrase:")?.ok_or(CryptError::NeedsPassphrase)?;
-    let again = passphrase::ask_hidden("once more:")?;
-    if again.is_some_and(|again| again.expose() == first.expose()) {
-        return Ok(first);
-    }
-    Err(CommandError::usage("the two are not the same"))
 }

@@ -12,6 +12,7 @@ use carryover_engine::sessions::recent::recent_sessions;
 use carryover_engine::write::undo;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 
+use crate::bucket::hide_secrets;
 use crate::process_env;
 use crate::relative_time::format_ago;
 use crate::short_id::ShortIds;
@@ -130,9 +131,23 @@ pub(super) fn memory_candidates() -> Vec<CompletionCandidate> {
 pub(super) fn key_candidates() -> Vec<CompletionCandidate> {
     let names = |key: &config::Key| match key.name.strip_suffix("<agent>") {
         Some(table) => AGENTS.iter().map(|agent| format!("{table}{}", agent.facts().id)).collect(),
+        None if key.name.contains("<name>") => {
+            remote_names().iter().map(|remote| key.name.replace("<name>", remote)).collect()
+        }
         None => vec![key.name.to_owned()],
     };
     config::all_keys().iter().flat_map(|key| names(key).into_iter().map(|name| described(&name, key.doc))).collect()
+}
+
+/// The remotes that were added.
+pub(super) fn remote_candidates() -> Vec<CompletionCandidate> {
+    let Ok(context) = process_env::open_context() else { return Vec::new() };
+    let remotes = context.config.remotes.iter();
+    remotes.map(|(name, remote)| described(name, &hide_secrets(&remote.url))).collect()
+}
+
+fn remote_names() -> Vec<String> {
+    process_env::open_context().map(|context| context.config.remotes.into_keys().collect()).unwrap_or_default()
 }
 
 /// The values that a key takes, where they can be named.
@@ -150,7 +165,7 @@ pub(super) fn value_candidates(dotted: &str) -> Vec<CompletionCandidate> {
         Some(ValueKind::Seconds) => ["10", "30", "60"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Days) => ["0", "90", "365"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Port) => ["0", "47823"].map(CompletionCandidate::new).into(),
-        Some(ValueKind::Paths) | None => Vec::new(),
+        Some(ValueKind::Address | ValueKind::Paths) | None => Vec::new(),
     }
 }
 
@@ -178,8 +193,9 @@ mod tests {
     #[test]
     fn every_key_that_takes_one_of_some_words_offers_them() {
         for key in config::all_keys() {
-            let offers = !value_candidates(&key.name.replace("<agent>", "codex")).is_empty();
-            assert_eq!(offers, key.kind != ValueKind::Paths, "{}", key.name);
+            let name = key.name.replace("<agent>", "codex").replace("<name>", "origin");
+            let offers = !value_candidates(&name).is_empty();
+            assert_eq!(offers, ![ValueKind::Address, ValueKind::Paths].contains(&key.kind), "{}", key.name);
         }
         assert!(value_candidates("no.such").is_empty());
     }

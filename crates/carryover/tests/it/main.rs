@@ -48,6 +48,7 @@ mod test_pager;
 mod test_picker;
 #[cfg(unix)]
 mod test_record;
+mod test_remote;
 #[cfg(unix)]
 mod test_resilience;
 mod test_resume;

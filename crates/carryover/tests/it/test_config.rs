@@ -23,6 +23,7 @@ fn without_a_file_the_defaults_hold() {
     watch.notify                  (bell)
     ledger.enabled                (true)
     ledger.retention              (0)
+    remotes.<name>.url            (no remotes)
     --- stderr
     [HOME]/.carryover/config.toml (not there yet)
     ");
@@ -69,6 +70,7 @@ fn what_is_set_is_read_back() {
     watch.notify                  (bell)
     ledger.enabled                (true)
     ledger.retention              (0)
+    remotes.<name>.url            (no remotes)
     --- stderr
     [HOME]/.carryover/config.toml
     ");
@@ -101,7 +103,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, conversations.recent_messages, conversations.suggest, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, conversations.recent_messages, conversations.suggest, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention, remotes.<name>.url
     ");
 }
 

@@ -175,24 +175,32 @@ pub(super) struct Member {
 }
 
 /// What a member holds.
-pub(super) enum Content {
+pub(crate) enum Content {
     Bytes(Vec<u8>),
-    /// A file of ours, which is as long as it will be.
-    File(PathBuf, u64),
+    /// A part of a file of ours, which is as long as it will be.
+    File {
+        path: PathBuf,
+        start: u64,
+        length: u64,
+    },
 }
 
 impl Content {
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
-            Self::File(_, length) => *length,
+            Self::File { length, .. } => *length,
         }
     }
 
-    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + '_>> {
         Ok(match self {
             Self::Bytes(bytes) => Box::new(bytes.as_slice()),
-            Self::File(path, length) => Box::new(fs_err::File::open(path)?.take(*length)),
+            Self::File { path, start, length } => {
+                let mut file = fs_err::File::open(path)?;
+                file.seek(SeekFrom::Start(*start))?;
+                Box::new(file.take(*length))
+            }
         })
     }
 }

@@ -1,7 +1,7 @@
 //! How much a capsule may hold.
 
 /// Documents that are read into memory: manifest, boundary, the list of files.
-pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 
 /// Members besides the workspace's files.
 pub(super) const MAX_MEMBERS: usize = 20_000;
@@ -13,7 +13,7 @@ pub(super) const MAX_FILES: u64 = 300_000;
 pub(super) const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// All of a workspace, and all of a capsule.
-pub(super) const MAX_TOTAL_BYTES: u64 = 16 << 30;
+pub(crate) const MAX_TOTAL_BYTES: u64 = 16 << 30;
 
 /// A transcript is read as a whole.
 pub(super) const MAX_TRANSCRIPT_BYTES: u64 = carryover_agents::formats::file::MAX_DOCUMENT_BYTES;

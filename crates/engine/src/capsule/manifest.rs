@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use carryover_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::CapsuleError;
@@ -135,6 +136,12 @@ impl Manifest {
 
     pub(super) fn find(&self, name: &str) -> Option<&MemberRecord> {
         self.members.iter().find(|member| member.name == name)
+    }
+
+    /// The time that its members have in an archive.
+    pub(super) fn modified_seconds(&self) -> u64 {
+        let at = self.created_at.as_deref().and_then(Timestamp::parse);
+        at.and_then(|at| u64::try_from(at.seconds()).ok()).unwrap_or(0)
     }
 
     /// Whether the source's own records came along.

@@ -13,6 +13,7 @@ pub mod manifest;
 mod member_path;
 mod metered;
 mod open;
+mod prompts;
 mod raw_records;
 mod seal;
 pub mod shelf;
@@ -21,9 +22,11 @@ mod tar_walk;
 mod transcript;
 pub mod workspace;
 
+pub(crate) use container::Content;
 pub use container::ReadSeek;
 pub use error::CapsuleError;
 pub use limits::MAX_RATIO;
+pub(crate) use limits::{MAX_DOCUMENT_BYTES as MAX_MANIFEST_BYTES, MAX_TOTAL_BYTES as MAX_CAPSULE_BYTES};
 pub use open::{Capsule, VerifiedCapsule};
 pub use seal::{Draft, Masked, Options, SealedCapsule, draft_capsule, seal};
 

@@ -17,6 +17,7 @@ use super::limits;
 use super::manifest::{
     BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SOURCE, SourceSession, TRANSCRIPT, WORKSPACE,
 };
+use super::prompts::collect_prompts;
 use super::raw_records::{RawRecords, collect_raw};
 use super::staging::StagingFolder;
 use super::transcript::write_lines;
@@ -55,7 +56,7 @@ pub struct Draft {
     snapshot: Option<MemberRecord>,
     folder: StagingFolder,
     session: SourceSession,
-    updated_at: Option<Timestamp>,
+    prompts: Vec<String>,
     redacted: bool,
     pub warnings: Vec<String>,
 }
@@ -65,8 +66,9 @@ pub struct SealedCapsule {
     pub manifest: Manifest,
     pub workspace: WorkspaceRecord,
     pub warnings: Vec<String>,
+    /// Some of the user's words, as they are in it.
+    pub prompts: Vec<String>,
     members: Vec<Member>,
-    modified_seconds: u64,
     /// Holds the snapshot until it is written.
     _folder: StagingFolder,
 }
@@ -123,8 +125,8 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
         workspace,
         snapshot,
         folder,
+        prompts: collect_prompts(&uasf),
         session: describe_session(session, &header, uasf.session.title, messages),
-        updated_at: header.updated_at.or(session.found.updated_at),
         redacted: options.redact,
         warnings,
     })
@@ -196,7 +198,7 @@ impl Draft {
         members.push(Member { name: WORKSPACE.to_owned(), content: Content::Bytes(to_document(&self.workspace)?) });
         let mut records: Vec<MemberRecord> = members.iter().filter_map(Member::to_record).collect();
         if let Some(snapshot) = self.snapshot {
-            let content = Content::File(snapshot_path(self.folder.path()), snapshot.bytes);
+            let content = Content::File { path: snapshot_path(self.folder.path()), start: 0, length: snapshot.bytes };
             members.push(Member { name: SNAPSHOT.to_owned(), content });
             records.push(snapshot);
         }
@@ -218,13 +220,12 @@ impl Draft {
         let manifest = manifest.with_id();
         let first = Member { name: MANIFEST.to_owned(), content: Content::Bytes(to_document(&manifest)?) };
         members.insert(0, first);
-        let seconds = self.updated_at.map_or(0, Timestamp::seconds);
         Ok(SealedCapsule {
             manifest,
             workspace: self.workspace,
             warnings: self.warnings,
+            prompts: self.prompts,
             members,
-            modified_seconds: u64::try_from(seconds).unwrap_or(0),
             _folder: self.folder,
         })
     }
@@ -277,13 +278,18 @@ impl SealedCapsule {
     fn texts(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         self.members.iter().filter_map(|member| match &member.content {
             Content::Bytes(bytes) => Some((member.name.as_str(), String::from_utf8_lossy(bytes))),
-            Content::File(..) => None,
+            Content::File { .. } => None,
         })
     }
 
     /// Writes it as one packed file.
     pub fn write_archive<W: Write>(&self, out: W) -> Result<W, CapsuleError> {
-        Ok(write_archive(&self.members, self.modified_seconds, out)?)
+        Ok(write_archive(&self.members, self.manifest.modified_seconds(), out)?)
+    }
+
+    /// What its members hold, the manifest first, then in the manifest's order.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = &Content> {
+        self.members.iter().map(|member| &member.content)
     }
 
     /// Puts it into a file of its owner's alone, in one step.

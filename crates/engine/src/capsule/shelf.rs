@@ -1,10 +1,13 @@
 //! Capsules that lie where they are looked for: in our own folder, and in the one that a command is given in.
 
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::Capsule;
-use super::manifest::Manifest;
+use super::container::{Content, Member, write_archive};
+use super::manifest::{MANIFEST, Manifest};
+use super::{Capsule, CapsuleError};
 use crate::context::Context;
+use crate::own::files;
 use crate::sessions::list::ListedSession;
 use crate::sessions::read::session_start;
 
@@ -26,7 +29,62 @@ pub fn folder_path(context: &Context) -> PathBuf {
 
 /// Where a capsule is put if nobody says where.
 pub fn default_path(context: &Context, manifest: &Manifest) -> PathBuf {
-    folder_path(context).join(format!("{}-{}{FILE_END}", manifest.source.agent, manifest.id))
+    // Capsules of others say whose they are in words of theirs.
+    let is_plain = |agent: &str| agent.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let agent = Some(manifest.source.agent.as_str()).filter(|agent| is_plain(agent)).unwrap_or("capsule");
+    folder_path(context).join(format!("{agent}-{}{FILE_END}", manifest.id))
+}
+
+/// The capsule on the shelf that has this very id.
+pub fn find_on_shelf(context: &Context, id: &str) -> Option<ShelvedCapsule> {
+    let paths = list_paths(&folder_path(context)).into_iter();
+    // Its name says its id, unless somebody has named it anew.
+    let named = paths.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(id)));
+    let mut opened = named.filter_map(|path| Some((Capsule::open(&path).ok()?.manifest, path)));
+    opened.find(|(manifest, _)| manifest.id == id).map(|(manifest, path)| ShelvedCapsule { path, manifest })
+}
+
+/// Packs members that lie one after another in a file of ours, verifies the capsule that they are, and puts it on the shelf. It
+/// has the same bytes that it had where it was made.
+pub(crate) fn shelve_members(
+    context: &Context,
+    members: &Path,
+    id: &str,
+    manifest_bytes: u64,
+    total_bytes: u64,
+) -> Result<ShelvedCapsule, CapsuleError> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(members)?.take(manifest_bytes).read_to_end(&mut bytes)?;
+    let manifest = Manifest::parse(&bytes)?;
+    if manifest.id != id {
+        return Err(CapsuleError::damaged(MANIFEST, "is that of another capsule"));
+    }
+    let located = locate_members(members, &manifest, manifest_bytes);
+    if located.iter().map(|member| member.content.len()).sum::<u64>() + manifest_bytes != total_bytes {
+        return Err(CapsuleError::damaged(MANIFEST, "does not name as much as there is"));
+    }
+    let mut all = vec![Member { name: MANIFEST.to_owned(), content: Content::Bytes(bytes) }];
+    all.extend(located);
+    let path = default_path(context, &manifest);
+    let folder = folder_path(context);
+    files::create_private_folder(&folder)?;
+    let mut file = files::create_temporary(&folder)?;
+    write_archive(&all, manifest.modified_seconds(), BufWriter::new(file.as_file_mut()))?.flush()?;
+    Capsule::open(file.path())?.verify()?;
+    file.as_file().sync_all()?;
+    file.persist(&path).map_err(|failed| failed.error)?;
+    files::sync_folder(&folder)?;
+    Ok(ShelvedCapsule { path, manifest })
+}
+
+fn locate_members(members: &Path, manifest: &Manifest, manifest_bytes: u64) -> Vec<Member> {
+    let mut start = manifest_bytes;
+    let locate = |record: &super::manifest::MemberRecord| {
+        let content = Content::File { path: members.to_owned(), start, length: record.bytes };
+        start = start.saturating_add(record.bytes);
+        Member { name: record.name.clone(), content }
+    };
+    manifest.members.iter().map(locate).collect()
 }
 
 /// The capsules that are found, the newest first; what only looks like one is left out.

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::own::files;
 
-pub use check::{find_nearest, unknown_key};
-pub use edit::{set, unset};
+pub use check::{find_nearest, is_address, unknown_key};
+pub use edit::{remove_remote, set, unset};
 pub use keys::{
     Key, MAX_INTERVAL_SECONDS, NOTIFICATIONS, PROTOCOLS, ValueKind, all_keys, find_by_name as find_key, json_schema,
 };
@@ -38,6 +38,15 @@ pub struct Config {
     pub daemon: DaemonConfig,
     pub watch: WatchConfig,
     pub ledger: LedgerConfig,
+    /// Places that carry capsules, by the names that the user gave them.
+    pub remotes: BTreeMap<String, RemoteConfig>,
+}
+
+/// A remote.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RemoteConfig {
+    pub url: String,
 }
 
 /// Defaults of `resume`.
@@ -258,6 +267,10 @@ pub fn format_value(config: &Config, key: &str) -> Option<String> {
         "resume.target" => config.resume.target.clone(),
         "resume.launch" => config.resume.launch.map(|launch| launch.to_string()),
         "resume.tokens" => config.resume.tokens.map(|tokens| tokens.to_string()),
+        _ if key.starts_with("remotes.") => {
+            let name = key.strip_prefix("remotes.")?.strip_suffix(".url")?;
+            config.remotes.get(name).map(|remote| remote.url.clone())
+        }
         _ => {
             let stores = config.stores.get(key.strip_prefix("stores.")?)?;
             Some(stores.iter().map(|store| store.display().to_string()).collect::<Vec<_>>().join(","))

@@ -6,6 +6,7 @@ pub mod folder_bucket;
 pub mod git_bucket;
 pub mod keys;
 pub mod object_key;
+pub mod remote;
 pub mod sealed;
 
 #[cfg(test)]

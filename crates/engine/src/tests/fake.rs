@@ -19,7 +19,7 @@ use carryover_core::transcript::{
 };
 use serde_json::{Value, json};
 
-pub(super) struct FakeAgent {
+pub(crate) struct FakeAgent {
     facts: Facts,
     /// It cannot hold reasoning.
     forgets: bool,
@@ -58,7 +58,7 @@ const BETA_STORE: &[PathRule] = &[home_rule(&[".beta"])];
 const DELTA_STORE: &[PathRule] = &[PathRule { on: &[], base: PathBase::Project, path: &[".delta"] }];
 const LIAR_STORE: &[PathRule] = &[home_rule(&[".liar"])];
 
-pub(super) static ALPHA: FakeAgent =
+pub(crate) static ALPHA: FakeAgent =
     FakeAgent { facts: fake_facts("alpha", "Alpha", ALPHA_STORE), forgets: false, lies: false };
 pub(super) static BETA: FakeAgent =
     FakeAgent { facts: fake_facts("beta", "Beta", BETA_STORE), forgets: true, lies: false };

@@ -6,7 +6,7 @@ mod briefs;
 mod copies;
 mod crash;
 mod examining;
-mod fake;
+pub(crate) mod fake;
 mod forgetting;
 mod glancing;
 mod importing;

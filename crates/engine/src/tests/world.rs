@@ -87,7 +87,7 @@ impl World {
     }
 
     /// A session of an agent; a head is put before the records.
-    pub(super) fn write_session(&self, agent: &dyn Agent, id: &str, head: &str, records: &[&str]) -> PathBuf {
+    pub(crate) fn write_session(&self, agent: &dyn Agent, id: &str, head: &str, records: &[&str]) -> PathBuf {
         let name = agent.facts().id;
         let project = self.path("project");
         let head = format!(r#"{{"t":"head","agent":"{name}","id":"{id}","project":"{}"{head}}}"#, project.display());
@@ -100,7 +100,7 @@ impl World {
         self.write_file(&format!("home/.{name}/sessions/{id}.{name}.jsonl"), &text)
     }
 
-    pub(super) fn select_session(&self, words: &str) -> ListedSession {
+    pub(crate) fn select_session(&self, words: &str) -> ListedSession {
         let query = Query { words: Some(words.to_owned()), ..Query::default() };
         select_among(BOTH, &self.context, &query).unwrap().session
     }
@@ -129,7 +129,7 @@ impl World {
         fs_err::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
     }
 
-    pub(super) fn append_lines(path: &Path, lines: &[&str]) {
+    pub(crate) fn append_lines(path: &Path, lines: &[&str]) {
         let mut bytes = fs_err::read(path).unwrap();
         bytes.extend(lines.iter().flat_map(|line| format!("{line}\n").into_bytes()));
         files::write_private(path, &bytes).unwrap();

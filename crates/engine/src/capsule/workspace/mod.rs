@@ -10,12 +10,13 @@ mod restore;
 mod secret_scan;
 mod snapshot;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::CapsuleError;
-use super::member_path::{check_workspace_path, decode_path, encode_path, path_from_bytes};
+use super::member_path::{check_workspace_path, decode_path, encode_path, path_bytes, path_from_bytes};
+use crate::context::Context;
 
 pub use collect::check_project;
 pub(super) use collect::{collect_workspace, workspace_root};
@@ -106,6 +107,11 @@ impl LeftOut {
     fn from_bytes(path: &[u8], reason: &str) -> Self {
         Self::new(&encode_path(path), reason)
     }
+}
+
+/// The folder of a project's workspace, as a capsule of it tells it.
+pub(crate) fn describe_root(context: &Context, project: &Path) -> String {
+    encode_path(&path_bytes(&workspace_root(context, project)).unwrap_or_default())
 }
 
 /// A path from bytes that this system gave us or can have; one that it cannot have is no path of any file.

@@ -6,7 +6,8 @@ use carryover_agents::{AGENTS, agent_by_name};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::keys::{self, ValueKind, all_keys};
-use super::{Config, ConfigError, Place};
+use super::{Config, ConfigError, Place, RemoteConfig};
+use crate::share::remote::is_remote_name;
 
 /// Checks a whole document; the first thing that is wrong is told, by whoever knows where it stands.
 pub(super) fn check_document(document: &DocumentMut) -> Result<Config, ConfigError> {
@@ -38,6 +39,12 @@ impl Checker {
         let key = keys::find_by_name(dotted).ok_or_else(|| unknown_key(dotted))?;
         let wrong = || wrong_type(dotted, key.kind.expected());
         match key.kind {
+            ValueKind::Address => {
+                let url = item.as_str().filter(|url| is_address(url)).ok_or_else(wrong)?;
+                let name = dotted.split('.').nth(1).filter(|name| is_remote_name(name));
+                let name = name.ok_or_else(|| wrong_type(dotted, "of a name of small letters, digits, - and _"))?;
+                self.config.remotes.insert(name.to_owned(), RemoteConfig { url: url.to_owned() });
+            }
             ValueKind::Agent => {
                 let agent = resolve_agent(dotted, item.as_str().ok_or_else(wrong)?)?;
                 self.config.resume.target = Some(agent.to_owned());
@@ -109,6 +116,18 @@ impl Checker {
         }
         Ok(())
     }
+}
+
+/// Whether something is an address that may stand in a file: what opens the place is not to be in it.
+pub fn is_address(url: &str) -> bool {
+    let is_plain = !url.is_empty() && !url.chars().any(char::is_control);
+    // Paths may hold anything.
+    is_plain
+        && url.split_once("://").is_none_or(|(_, rest)| {
+            let authority = rest.split('/').next().unwrap_or_default();
+            let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+            !rest.contains(['?', '#']) && !user.contains(':')
+        })
 }
 
 pub(super) fn wrong_type(key: &str, expected: &'static str) -> ConfigError {

@@ -43,7 +43,7 @@ pub fn unset(home: &Path, key: &str) -> Result<(), ConfigError> {
     let known = keys::find_by_name(key).is_some();
     let (table, name) = match key.rsplit_once('.') {
         None => (Some(document.as_table_mut() as &mut dyn TableLike), key),
-        Some((table, name)) => (document.get_mut(table).and_then(Item::as_table_like_mut), name),
+        Some((tables, name)) => (find_table(document.as_table_mut(), tables), name),
     };
     // A table of settings is none itself; what stands in its place is a mistake.
     let is_table = |item: &Item| item.is_table_like() && keys::is_table(key);
@@ -57,18 +57,53 @@ pub fn unset(home: &Path, key: &str) -> Result<(), ConfigError> {
     }
 }
 
+/// Removes a remote, with the table that it stands in. Answers whether it was there.
+pub fn remove_remote(home: &Path, name: &str) -> Result<bool, ConfigError> {
+    const TABLE: &str = "remotes";
+    let path = file_path(home);
+    let mut document = read_document(&path)?;
+    let Some(remotes) = document.get_mut(TABLE).and_then(Item::as_table_like_mut) else { return Ok(false) };
+    let was_there = remotes.remove(name).is_some();
+    if remotes.is_empty() {
+        document.remove(TABLE);
+    }
+    if was_there {
+        write_document(&path, &document)?;
+    }
+    Ok(was_there)
+}
+
 /// The table that a dotted key stands in, made if it is not there, and the key's last name.
 fn table_for<'d, 'k>(
     document: &'d mut DocumentMut,
     key: &'k str,
     path: &Path,
 ) -> Result<(&'d mut dyn TableLike, &'k str), ConfigError> {
-    let Some((table, name)) = key.rsplit_once('.') else {
+    let Some((tables, name)) = key.rsplit_once('.') else {
         return Ok((document.as_table_mut(), key));
     };
-    let item = document.entry(table).or_insert_with(|| Item::Table(Table::new()));
-    let wrong = || place::in_file(path, check::wrong_type(table, "a table"));
-    item.as_table_like_mut().map(|table| (table, name)).ok_or_else(wrong)
+    let wrong = || place::in_file(path, check::wrong_type(tables, "a table"));
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for part in tables.split('.') {
+        let item = table.entry(part).or_insert_with(|| Item::Table(implicit_table()));
+        table = item.as_table_like_mut().ok_or_else(wrong)?;
+    }
+    Ok((table, name))
+}
+
+/// One that is written only where something stands in it itself.
+fn implicit_table() -> Table {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    table
+}
+
+/// The table of a dotted name, if it is there.
+fn find_table<'d>(mut table: &'d mut dyn TableLike, tables: &str) -> Option<&'d mut dyn TableLike> {
+    for part in tables.split('.') {
+        table = table.get_mut(part)?.as_table_like_mut()?;
+    }
+    Some(table)
 }
 
 fn parse_value(key: &str, kind: ValueKind, text: &str) -> Result<Value, ConfigError> {
@@ -80,7 +115,7 @@ fn parse_value(key: &str, kind: ValueKind, text: &str) -> Result<Value, ConfigEr
             let ids: Result<Vec<&str>, _> = words().map(|word| check::resolve_agent(key, word)).collect();
             Ok(Value::Array(ids?.into_iter().collect::<Array>()))
         }
-        ValueKind::Notification | ValueKind::Protocol => Ok(text.trim().into()),
+        ValueKind::Address | ValueKind::Notification | ValueKind::Protocol => Ok(text.trim().into()),
         ValueKind::Paths => Ok(Value::Array(words().collect::<Array>())),
         ValueKind::Switch => Ok(text.trim().parse::<bool>().map_err(|_| wrong())?.into()),
         ValueKind::Count | ValueKind::Days | ValueKind::Port | ValueKind::Seconds | ValueKind::Tokens => {

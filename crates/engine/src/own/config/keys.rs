@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 /// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
+    Address,
     Agent,
     Agents,
     Count,
@@ -37,7 +38,7 @@ pub(super) const MAX_COUNT: u64 = 10_000;
 /// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// Dotted; `<agent>` stands for any agent's id.
+    /// Dotted; `<agent>` stands for any agent's id, `<name>` for a name of the user's.
     pub name: &'static str,
     pub kind: ValueKind,
     /// The default, in words.
@@ -146,6 +147,12 @@ const KEYS: &[Key] = &[
         default: "0",
         doc: "How many days after its last use a session is kept in the ledger; 0 keeps all.",
     },
+    Key {
+        name: "remotes.<name>.url",
+        kind: ValueKind::Address,
+        default: "no remotes",
+        doc: "Where a remote is. `carryover remote add` writes it, once it has the remote's key.",
+    },
 ];
 
 /// Every key that the configuration knows.
@@ -157,6 +164,7 @@ impl ValueKind {
     /// For messages: "must be …".
     pub fn expected(self) -> &'static str {
         match self {
+            Self::Address => "an address without a password",
             Self::Agent => "the name of an agent",
             Self::Agents => "a list of agents' names",
             Self::Count => "a number from 0 to 10000",
@@ -178,6 +186,7 @@ impl ValueKind {
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
             Self::Count => json!({ "type": "integer", "minimum": 0, "maximum": MAX_COUNT }),
             Self::Notification => json!({ "type": "string", "enum": NOTIFICATIONS }),
+            Self::Address => json!({ "type": "string", "minLength": 1 }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Days => json!({ "type": "integer", "minimum": 0, "maximum": MAX_RETENTION_DAYS }),
             Self::Port => json!({ "type": "integer", "minimum": 0, "maximum": u16::MAX }),
@@ -192,10 +201,14 @@ impl ValueKind {
 impl Key {
     /// Whether a dotted key is this one; an unknown agent in it is for the check to name.
     pub(super) fn matches(&self, dotted: &str) -> bool {
-        match self.name.strip_suffix("<agent>") {
-            Some(table) => dotted.strip_prefix(table).is_some_and(|agent| !agent.is_empty() && !agent.contains('.')),
-            None => self.name == dotted,
-        }
+        self.begins_with(dotted) == Some(0)
+    }
+
+    /// How many parts of its name are left behind those of another, if it begins with them.
+    fn begins_with(&self, dotted: &str) -> Option<usize> {
+        let mut own = self.name.split('.');
+        let fits = |part: &str| own.next().is_some_and(|own| (own.starts_with('<') && !part.is_empty()) || own == part);
+        dotted.split('.').all(fits).then(|| own.count())
     }
 }
 
@@ -206,7 +219,7 @@ pub fn find_by_name(dotted: &str) -> Option<&'static Key> {
 
 /// Whether a dotted name is a table that keys stand in.
 pub(super) fn is_table(dotted: &str) -> bool {
-    KEYS.iter().any(|key| key.name.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.')))
+    KEYS.iter().any(|key| key.begins_with(dotted).is_some_and(|n_left| n_left > 0))
 }
 
 /// The JSON schema of the configuration file.
@@ -216,8 +229,12 @@ pub fn json_schema() -> Value {
         let mut node = &mut root;
         let mut names = key.name.split('.').peekable();
         while let Some(name) = names.next() {
-            let properties = if name == "<agent>" { "patternProperties" } else { "properties" };
-            let name = if name == "<agent>" { agent_pattern() } else { name.to_owned() };
+            let properties = if name.starts_with('<') { "patternProperties" } else { "properties" };
+            let name = match name {
+                "<agent>" => agent_pattern(),
+                "<name>" => REMOTE_NAME_PATTERN.to_owned(),
+                name => name.to_owned(),
+            };
             let entry = &mut node[properties][name];
             if names.peek().is_some() {
                 if entry.is_null() {
@@ -239,6 +256,9 @@ pub fn json_schema() -> Value {
 fn object_schema() -> Value {
     json!({ "type": "object", "additionalProperties": false })
 }
+
+/// As `share::remote::is_remote_name` has it.
+const REMOTE_NAME_PATTERN: &str = "^[a-z0-9][a-z0-9_-]{0,39}$";
 
 fn agent_pattern() -> String {
     let ids: Vec<&str> = AGENTS.iter().map(|agent| agent.facts().id).collect();

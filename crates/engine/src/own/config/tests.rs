@@ -128,3 +128,35 @@ fn what_is_wrong_in_a_file_is_taken_out_by_its_name() {
     }
     unset(home.path(), "watch.interval").unwrap();
 }
+
+#[test]
+fn remotes_are_tables_of_names_and_their_addresses_hold_no_password() {
+    let home = temp_home();
+    write_config(home.path(), "# mine\n[watch]\ninterval = 5\n");
+    for (name, url) in [("origin", "s3://team/carryover"), ("usb", "/mnt/usb")] {
+        set(home.path(), &format!("remotes.{name}.url"), url).unwrap();
+    }
+    let text = fs_err::read_to_string(file_path(home.path())).unwrap();
+    assert!(
+        text.ends_with("[remotes.origin]\nurl = \"s3://team/carryover\"\n\n[remotes.usb]\nurl = \"/mnt/usb\"\n"),
+        "{text}"
+    );
+    let config = load(home.path(), Path::new("/")).unwrap();
+    assert_eq!(config.remotes.keys().collect::<Vec<_>>(), ["origin", "usb"]);
+    assert_eq!(format_value(&config, "remotes.usb.url").as_deref(), Some("/mnt/usb"));
+    for (key, url) in [
+        ("origin", "https://me:secret@host/x"),
+        ("origin", "s3://team/x?sig=secret"),
+        ("origin", ""),
+        ("Team", "/mnt"),
+        ("..", "/mnt"),
+    ] {
+        assert!(set(home.path(), &format!("remotes.{key}.url"), url).is_err(), "{key} {url}");
+    }
+    assert!(set(home.path(), "remotes.origin.key", "x").is_err() && set(home.path(), "remotes.origin", "x").is_err());
+    assert_eq!(set(home.path(), "remotes.git.url", "ssh://git@host/x").unwrap().remotes.len(), 3);
+    for name in ["origin", "usb", "git"] {
+        assert!(remove_remote(home.path(), name).unwrap() && !remove_remote(home.path(), name).unwrap());
+    }
+    assert_eq!(fs_err::read_to_string(file_path(home.path())).unwrap().trim_end(), "# mine\n[watch]\ninterval = 5");
+}

@@ -1,0 +1,76 @@
+//! `carryover remote show`.
+
+use carryover_core::plain::one_line;
+use carryover_engine::context::Context;
+use carryover_engine::share::remote::{PushedCapsule, newest_per_session};
+use clap::Args;
+use serde::Serialize;
+
+use super::access::{connect, read_catalog};
+use super::pushed_row::{PushedRow, describe_pushed};
+use crate::error::{CommandError, ErrorKind};
+use crate::ui::Ui;
+
+/// Show what is in a remote, or search it
+///
+/// Titles, projects, models and some of the user's prompts are in an encrypted index beside the sessions, so nothing else is
+/// fetched. Of each session, the newest push is shown.
+#[derive(Args)]
+pub(super) struct ShowArgs {
+    /// The remote's name [default: the only one, else origin]
+    #[arg(value_name = "NAME")]
+    remote: Option<String>,
+    /// Only those with each of these in title, project, agent, model, id or prompts
+    words: Vec<String>,
+    /// Every push of a session
+    #[arg(long)]
+    all: bool,
+}
+
+/// What is there, as `--json` tells it.
+#[derive(Serialize)]
+struct ShowDocument<'a> {
+    schema: &'static str,
+    remote: &'a str,
+    place: String,
+    capsules: Vec<PushedRow<'a>>,
+    total: usize,
+    warnings: Vec<String>,
+}
+
+pub(super) fn show_remote(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
+    let remote = connect(ui, context, args.remote.as_deref())?;
+    let mut warnings = Vec::new();
+    let catalog = read_catalog(ui, &remote, &mut warnings)?;
+    let words = args.words.join(" ");
+    let found: Vec<&PushedCapsule> =
+        if words.is_empty() { catalog.capsules.iter().collect() } else { catalog.find(&words) };
+    let shown = if args.all { found } else { newest_per_session(found) };
+    if ui.is_json() {
+        return Ok(ui.write_json(&ShowDocument {
+            schema: "carryover.remote-show/1",
+            remote: &remote.name,
+            place: remote.place(),
+            capsules: shown.iter().map(|pushed| PushedRow::new(pushed)).collect(),
+            total: shown.len(),
+            warnings,
+        })?);
+    }
+    if shown.is_empty() && !words.is_empty() {
+        let message = format!("nothing in {} matches `{}`", remote.name, one_line(&words, 200));
+        let hint = format!("`carryover remote show {}` tells all that is there", remote.name);
+        return Err(CommandError::new(ErrorKind::NotFound, message).with_hint(hint));
+    }
+    let width = ui.table_columns();
+    for pushed in &shown {
+        let [title, facts] = describe_pushed(context, pushed, width);
+        writeln!(ui.out(), "{title}\n{facts}")?;
+    }
+    if shown.is_empty() {
+        ui.status(format_args!("nothing was pushed to {} yet", remote.name))?;
+        ui.hint("`carryover push` pushes the newest session of this project")?;
+    } else {
+        ui.hint("`carryover pull ID` fetches one")?;
+    }
+    Ok(())
+}
