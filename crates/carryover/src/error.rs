@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use carryover_agents::AgentError;
 use carryover_engine::capsule::CapsuleError;
 use carryover_engine::carry::resume::ResumeError;
+use carryover_engine::conversations::sealing::SealError;
 use carryover_engine::install::InstallError;
 use carryover_engine::ledger::restore::RestoreError;
 use carryover_engine::ledger::{LedgerError, LookupError};
@@ -375,6 +376,29 @@ impl From<CryptError> for CommandError {
         };
         let kind = if matches!(error, CryptError::NoRecipient(_)) { ErrorKind::Usage } else { ErrorKind::Io };
         Self::new(kind, error).with_hint(hint)
+    }
+}
+
+impl From<SealError> for CommandError {
+    fn from(error: SealError) -> Self {
+        let hint = match &error {
+            SealError::Open { source: CryptError::WrongPassphrase | CryptError::LockedKey(_), .. } => {
+                "nothing was written; try it again"
+            }
+            SealError::Open { source: CryptError::NeedsPassphrase, .. } => {
+                "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE"
+            }
+            SealError::Open { source: CryptError::NeedsKey, .. } => "name your key: `--identity ~/.ssh/id_ed25519`",
+            SealError::Open { source: CryptError::NoKeyFits, .. } => {
+                "nothing was written; name another key with `--identity`"
+            }
+            SealError::Open { .. } | SealError::NoConversation(_) => {
+                "nothing was written; `git log -- conversations` tells whether git has it as it was"
+            }
+            SealError::Seal(_) => "nothing was written; name other keys with `--recipient`",
+            SealError::Saved(_) | SealError::Io(_) => "nothing was written",
+        };
+        Self::new(ErrorKind::Io, error).with_hint(hint)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use carryover_engine::context::Context;
-use carryover_engine::share::crypt::Passphrase;
+use carryover_engine::share::crypt::{CryptError, Passphrase};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
@@ -50,6 +50,16 @@ pub(crate) fn ask_hidden(question: &str) -> io::Result<Option<Passphrase>> {
     disable_raw_mode()?;
     writeln!(out)?;
     Ok(typed?.and_then(Passphrase::new))
+}
+
+/// Asks for a new passphrase, which nobody can look up later.
+pub(crate) fn ask_twice() -> Result<Passphrase, CommandError> {
+    let first = ask_hidden("passphrase:")?.ok_or(CryptError::NeedsPassphrase)?;
+    let again = ask_hidden("once more:")?;
+    if again.is_some_and(|again| again.expose() == first.expose()) {
+        return Ok(first);
+    }
+    Err(CommandError::usage("the two are not the same"))
 }
 
 /// Keys up to the return.

@@ -1,19 +1,16 @@
 //! `carryover open`.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use carryover_engine::capsule::Capsule;
 use carryover_engine::context::Context;
-use carryover_engine::share::crypt::{CryptError, Key};
-use carryover_engine::share::keys::{AskPassphrase, Identity};
 use carryover_engine::share::sealed::{is_locked_by_passphrase, open_share};
 use clap::Args;
 
 use super::import::{ImportHow, import_opened};
 use crate::args::Globals;
 use crate::error::{CommandError, ErrorKind};
-use crate::passphrase;
+use crate::key_args::choose_key;
 use crate::ui::Ui;
 
 /// Decrypt what somebody shared, and go on with it
@@ -47,28 +44,8 @@ pub(crate) fn cmd_open(ui: &mut Ui, context: &Context, globals: Globals, args: &
         return Err(CommandError::new(ErrorKind::NotFound, format!("{} is no file", args.share.display()))
             .with_hint("name the file that somebody sent you"));
     }
-    let key = if is_locked_by_passphrase(&path)? {
-        let given = passphrase::read_given(context, args.passphrase_file.as_deref())?;
-        let words = given.map_or_else(|| passphrase::ask_hidden("passphrase:"), |words| Ok(Some(words)))?;
-        Key::Passphrase(words.ok_or(CryptError::NeedsPassphrase)?)
-    } else {
-        read_identities(context, &args.identity)?
-    };
+    let key = choose_key(context, is_locked_by_passphrase(&path)?, &args.identity, args.passphrase_file.as_deref())?;
     let opened = ui.while_doing("decrypting…", || open_share(context, &path, &key))?;
     let capsule = Capsule::open(&opened.capsule)?;
     import_opened(ui, context, globals, &args.how, &path, capsule)
-}
-
-fn read_identities(context: &Context, files: &[PathBuf]) -> Result<Key, CommandError> {
-    let ask: AskPassphrase = Arc::new(|name| passphrase::ask_hidden(&format!("passphrase of {name}:")).ok().flatten());
-    let mut identities = Vec::new();
-    for file in files {
-        identities.extend(Identity::read_file(&context.cwd.join(expand(context, file)), &ask)?);
-    }
-    if identities.is_empty() { Err(CryptError::NeedsKey.into()) } else { Ok(Key::Identities(identities)) }
-}
-
-/// `~/…` where no shell has done it, as behind `--identity=`.
-fn expand(context: &Context, file: &Path) -> PathBuf {
-    file.strip_prefix("~").map_or_else(|_| file.to_owned(), |below| context.env.home.join(below))
 }

@@ -22,6 +22,7 @@ use crate::args::{Globals, SessionArgs, parse_tokens};
 use crate::choice;
 use crate::destination::target_parser;
 use crate::error::{CommandError, ErrorKind};
+use crate::key_args::UnsealArgs;
 use crate::launch::refuse_missing_client;
 use crate::process_env::resolve_path;
 use crate::shell;
@@ -85,6 +86,8 @@ pub(crate) struct ResumeArgs {
     /// Write keys, tokens and passwords as they are, in words and from captured sessions
     #[arg(long, hide_short_help = true)]
     no_redact: bool,
+    #[command(flatten)]
+    unseal: UnsealArgs,
     /// Start the target with the session
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     launch: bool,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use carryover_core::time::Timestamp;
 use carryover_engine::capsule::{SealedCapsule, seal};
 use carryover_engine::context::Context;
-use carryover_engine::share::crypt::{CryptError, Lock, Passphrase};
+use carryover_engine::share::crypt::{Lock, Passphrase};
 use carryover_engine::share::keys::Recipient;
 use carryover_engine::share::sealed::{FILE_END, write_share};
 use clap::Args;
@@ -16,6 +16,7 @@ use super::capsule::{PackArgs, tell_left_out};
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::{CommandError, ErrorKind};
+use crate::key_args::read_recipients;
 use crate::moment::{Moment, parse_moment};
 use crate::passphrase;
 use crate::process_env::resolve_path;
@@ -161,16 +162,6 @@ fn refuse_address(dest: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn read_recipients(context: &Context, given: &[String]) -> Result<Vec<Recipient>, CommandError> {
-    let mut recipients = Vec::new();
-    for text in given {
-        let path = context.cwd.join(text);
-        let found = if path.is_file() { Recipient::read_file(&path)? } else { vec![Recipient::parse(text)?] };
-        recipients.extend(found);
-    }
-    Ok(recipients)
-}
-
 /// The file that is written; what is there is not written over.
 fn settle_path(context: &Context, dest: Option<&Path>, sealed: &SealedCapsule) -> Result<PathBuf, CommandError> {
     let name = format!("{}-{}{FILE_END}", sealed.manifest.source.agent, sealed.manifest.id);
@@ -226,20 +217,11 @@ fn choose_lock(context: &Context, args: &ShareArgs, recipients: Vec<Recipient>) 
     }
     let mut given = passphrase::read_given(context, args.passphrase_file.as_deref())?;
     if given.is_none() && args.passphrase {
-        given = Some(ask_twice()?);
+        given = Some(passphrase::ask_twice()?);
     }
     if let Some(words) = given {
         return Ok(ChosenLock { lock: Lock::with_passphrase(words), generated: None });
     }
     let words = passphrase::generate().ok_or_else(|| CommandError::bug("choose_lock"))?;
     Ok(ChosenLock { lock: Lock::with_passphrase(words.clone()), generated: Some(words) })
-}
-
-fn ask_twice() -> Result<Passphrase, CommandError> {
-    let first = passphrase::ask_hidden("passphrase:")?.ok_or(CryptError::NeedsPassphrase)?;
-    let again = passphrase::ask_hidden("once more:")?;
-    if again.is_some_and(|again| again.expose() == first.expose()) {
-        return Ok(first);
-    }
-    Err(CommandError::usage("the two are not the same"))
 }

@@ -150,7 +150,7 @@ pub(super) fn value_candidates(dotted: &str) -> Vec<CompletionCandidate> {
         Some(ValueKind::Seconds) => ["10", "30", "60"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Days) => ["0", "90", "365"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Port) => ["0", "47823"].map(CompletionCandidate::new).into(),
-        Some(ValueKind::Paths) | None => Vec::new(),
+        Some(ValueKind::Paths | ValueKind::Recipients) | None => Vec::new(),
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
     fn every_key_that_takes_one_of_some_words_offers_them() {
         for key in config::all_keys() {
             let offers = !value_candidates(&key.name.replace("<agent>", "codex")).is_empty();
-            assert_eq!(offers, key.kind != ValueKind::Paths, "{}", key.name);
+            assert_eq!(offers, !matches!(key.kind, ValueKind::Paths | ValueKind::Recipients), "{}", key.name);
         }
         assert!(value_candidates("no.such").is_empty());
     }

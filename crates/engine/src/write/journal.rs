@@ -41,6 +41,16 @@ pub(crate) enum State {
     Undone,
 }
 
+/// How the messages of a saved conversation were sealed. It stays on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SealedNote {
+    /// The SHA-256 of what was sealed, by which we know that nothing has changed.
+    pub(crate) plain: String,
+    /// The public keys that it was sealed for; none where it was a passphrase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recipients: Vec<String>,
+}
+
 /// A session of an agent, by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionRef {
@@ -161,6 +171,8 @@ pub(crate) struct Journal {
     /// The files of instructions that were looked at for standing pointers, whether they got one or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pointer_files: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sealed: Option<SealedNote>,
 }
 
 /// A file that entries were taken from.
@@ -255,6 +267,7 @@ impl Journal {
             blocks: Vec::new(),
             ignored: None,
             pointer_files: Vec::new(),
+            sealed: None,
         }
     }
 
