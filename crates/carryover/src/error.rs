@@ -392,7 +392,7 @@ impl From<SealError> for CommandError {
             SealError::Open { source: CryptError::NoKeyFits, .. } => {
                 "nothing was written; name another key with `--identity`"
             }
-            SealError::Open { .. } | SealError::NoConversation(_) => {
+            SealError::Open { .. } | SealError::NotSealed(_) | SealError::NoConversation(_) => {
                 "nothing was written; `git log -- conversations` tells whether git has it as it was"
             }
             SealError::Seal(_) => "nothing was written; name other keys with `--recipient`",

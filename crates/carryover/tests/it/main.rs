@@ -52,6 +52,7 @@ mod test_resilience;
 mod test_resume;
 mod test_resume_again;
 mod test_save;
+mod test_sealed;
 #[cfg(unix)]
 mod test_share;
 mod test_short_road;

@@ -254,13 +254,14 @@ impl Draft<'_> {
         let kind = kind.or_else(|| known.map(|known| known.conversation_type.clone()));
         let written = |at: Option<Timestamp>| at.unwrap_or(self.context.env.now).to_string();
         let begun = header.started_at.or(header.updated_at);
-        let titled = earlier.filter(|earlier| !earlier.is_sealed(self.context));
+        // What is sealed has the session's own title, so that it is the same again whatever the user calls it.
+        let (topic, titled) = if self.seals { (None, None) } else { (self.options.topic, earlier) };
         let saved = SavedSession {
             schema: SAVED_SCHEMA.to_owned(),
             version: SAVED_VERSION.to_owned(),
             conversation_id: earlier.map(|earlier| earlier.id.clone()).unwrap_or_default(),
             conversation_type: kind.unwrap_or_else(|| type_from_command(agent_config.command.as_deref())),
-            title: choose_title(brief, &agent_config, self.options.topic, titled),
+            title: choose_title(brief, &agent_config, topic, titled),
             status: self.options.status,
             created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
             last_active: written(header.updated_at.or(begun)),
@@ -292,7 +293,7 @@ impl Draft<'_> {
     fn open_title(&self, kind: &str, earlier: Option<&Conversation>) -> String {
         let topic = self.options.topic.map(|topic| one_line(topic, 200));
         let title = topic.or_else(|| earlier.map(|earlier| earlier.saved.title.clone()));
-        title.unwrap_or_else(|| format!("{kind} with {}", self.session.agent.facts().name))
+        title.unwrap_or_else(|| SavedSession::untold_title(kind, self.session.agent.facts().name))
     }
 
     /// What it was begun with. The first save counts: a command that has changed since is another.

@@ -5,8 +5,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::AgentError;
 use carryover_agents::saved::{MESSAGES_FILE, SESSION_FILE, SESSION_FOLDER};
+use carryover_agents::{AgentError, agent_by_name};
 use carryover_core::render::saved::{SavedMessage, SealedHead};
 
 use super::folder::{Conversation, FOLDER};
@@ -30,6 +30,8 @@ pub enum SealError {
         #[source]
         source: CryptError,
     },
+    #[error("{} is not, or no longer, in age's format", .0.display())]
+    NotSealed(PathBuf),
     #[error("could not seal the messages")]
     Seal(#[source] CryptError),
     #[error("{} was decrypted, and holds no conversation", .0.display())]
@@ -142,7 +144,14 @@ pub struct OpenedConversation {
 pub fn is_sealed_by_passphrase(conversation: &Conversation) -> Result<bool, SealError> {
     let path = conversation.sealed_file();
     let opened = fs_err::File::open(&path).map_err(CryptError::Io).and_then(Encrypted::read);
-    opened.map(|file| file.is_locked_by_passphrase()).map_err(|source| SealError::Open { path, source })
+    opened.map(|file| file.is_locked_by_passphrase()).map_err(|source| open_error(&path, source))
+}
+
+fn open_error(path: &Path, source: CryptError) -> SealError {
+    match source {
+        CryptError::NotEncrypted => SealError::NotSealed(path.to_owned()),
+        source => SealError::Open { path: path.to_owned(), source },
+    }
 }
 
 /// Opens a sealed conversation. Nothing of it can be had before all of it has proven true.
@@ -152,7 +161,8 @@ pub fn open_sealed(context: &Context, conversation: &Conversation, key: &Key) ->
     let (line, messages) = split_first_line(&plain);
     let head = std::str::from_utf8(line).ok().and_then(SealedHead::parse);
     let head = head.ok_or(SealError::NoConversation(path))?;
-    let saved = conversation.saved.clone().join_sealed(head);
+    let name = agent_by_name(&conversation.saved.agent).map_or("", |agent| agent.facts().name);
+    let saved = conversation.saved.clone().join_sealed(head, name);
     let staging = StagingFolder::create(context, STAGING)?;
     let folder = staging.path().join(FOLDER).join(&conversation.date).join(&conversation.id);
     files::create_private_folder(&folder.join(SESSION_FOLDER))?;
@@ -169,7 +179,7 @@ fn open_file(path: &Path, key: &Key) -> Result<Vec<u8>, SealError> {
         // Encrypting only adds to what it is given.
         decrypt_bytes(key, &bytes, bytes.len() as u64)
     };
-    open().map_err(|source| SealError::Open { path: path.to_owned(), source })
+    open().map_err(|source| open_error(path, source))
 }
 
 fn split_first_line(text: &[u8]) -> (&[u8], &[u8]) {

@@ -39,10 +39,17 @@ impl SavedSession {
         (open, head)
     }
 
-    /// Puts back what was taken out.
+    /// The title of a sealed conversation that the user has called nothing.
+    pub fn untold_title(kind: &str, agent_name: &str) -> String {
+        format!("{kind} with {agent_name}")
+    }
+
+    /// Puts back what was taken out. A title of the user's own stays.
     #[must_use]
-    pub fn join_sealed(mut self, head: SealedHead) -> Self {
-        self.title = head.title;
+    pub fn join_sealed(mut self, head: SealedHead, agent_name: &str) -> Self {
+        if self.title == Self::untold_title(&self.conversation_type, agent_name) {
+            self.title = head.title;
+        }
         self.context_summary = head.context_summary;
         self.agent_config.arguments = head.arguments;
         self
@@ -59,15 +66,19 @@ mod tests {
             title: "the merger".to_owned(),
             context_summary: "buy them".to_owned(),
             conversation_id: "001-plan-x".to_owned(),
+            conversation_type: "plan".to_owned(),
             sealed: true,
             ..SavedSession::default()
         };
         saved.agent_config.arguments = Some("for the merger".to_owned());
-        let (open, head) = saved.clone().split_sealed("a plan".to_owned());
+        let (open, head) = saved.clone().split_sealed(SavedSession::untold_title("plan", "Claude"));
         let text = serde_json::to_string(&open).unwrap();
-        assert!(text.contains("a plan") && !text.contains("merger") && !text.contains("buy"), "{text}");
+        assert!(text.contains("plan with Claude") && !text.contains("merger") && !text.contains("buy"), "{text}");
         let line = serde_json::to_string(&head).unwrap();
-        assert_eq!(open.join_sealed(SealedHead::parse(&line).unwrap()), saved);
+        let head = SealedHead::parse(&line).unwrap();
+        let named = SavedSession { title: "calc".to_owned(), ..open.clone() };
+        assert_eq!(named.join_sealed(head.clone(), "Claude").title, "calc");
+        assert_eq!(open.join_sealed(head, "Claude"), saved);
         assert_eq!(SealedHead::parse("{\"role\":\"user\",\"content\":\"x\"}"), None);
     }
 }
