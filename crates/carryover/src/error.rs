@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use carryover_agents::AgentError;
 use carryover_engine::capsule::CapsuleError;
+use carryover_engine::capsule::workspace::TakeBackError;
 use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::conversations::sealing::SealError;
 use carryover_engine::install::InstallError;
@@ -237,6 +238,15 @@ impl From<UndoError> for CommandError {
             UndoError::Unreadable { .. } => vec![
                 "another resume is taken back by its id: `carryover undo ID`".into(),
                 "if nothing is to be undone by that file, remove it; `carryover doctor` names all such files".into(),
+            ],
+            UndoError::Files { id, source: TakeBackError::Changed { .. } } => vec![
+                format!("`carryover undo {id}` takes the session back and leaves all files"),
+                format!("`carryover undo {id} --files --force` takes back those that nobody has changed"),
+            ],
+            UndoError::Files { id, .. } => vec![format!("`carryover undo {id}` takes the session back and leaves all files")],
+            UndoError::NoFiles { .. } => vec![
+                "files that were there already, or were written over others with `import --force`, stay".into(),
+                "without `--files`, `carryover undo` takes the session back".into(),
             ],
             UndoError::Running { id, .. } => vec![format!("once it has ended, `carryover undo {id}` takes it back")],
             UndoError::Foreign { .. } => vec![

@@ -34,7 +34,8 @@ use crate::ui::{DIM, GOOD, Ui};
 /// A capsule is verified before anything is written. Its files go into an empty folder, or into a clean checkout of the same
 /// commit, where staged changes are staged again; then its session is written into an agent's own store, with the new folder
 /// in place of the old. The agent is the one that it comes from if that is installed, else the best that is. Without FILE,
-/// it lists capsules and sessions that were found. `carryover undo` takes the session back; files stay.
+/// it lists capsules and sessions that were found. `carryover undo` takes the session back, and with
+/// --files the files, too.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
