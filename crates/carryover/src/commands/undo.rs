@@ -134,7 +134,10 @@ fn taken_row(taken: &TakenFiles) -> TakenRow<'_> {
 
 fn tell_undone(ui: &mut Ui, context: &Context, undone: &UndoReport) -> Result<(), CommandError> {
     let target = Target::by_name(&undone.target).map_or(&*undone.target, |target| target.name);
-    if undone.target == MEMORY_SYNC {
+    let has_session = !(undone.removed.is_empty() && undone.removed_parts.is_empty());
+    if undone.taken.is_some() && !has_session {
+        ui.status(format_args!("took back the files of {}", undone.id))?;
+    } else if undone.target == MEMORY_SYNC {
         ui.status("took back what `memory sync` wrote")?;
     } else if undone.session.is_empty() {
         ui.status(format_args!("took back what {target} got"))?;

@@ -61,6 +61,7 @@ mod test_show;
 mod test_status;
 mod test_streams;
 mod test_undo;
+mod test_undo_files;
 mod test_usage;
 mod test_version;
 #[cfg(unix)]

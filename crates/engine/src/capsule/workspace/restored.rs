@@ -44,6 +44,7 @@ pub(crate) struct RestoredFile {
     /// The blob in git that is what was there before, byte for byte; none where git has other bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) blob: Option<String>,
+    /// Where it is a checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) index: Option<IndexChange>,
 }
@@ -63,15 +64,17 @@ pub(crate) enum FileState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexChange {
     pub(crate) before: Option<IndexEntry>,
-    /// None where the path was taken out.
-    pub(crate) left: Option<StagedContent>,
+    pub(crate) left: IndexLeft,
 }
 
-/// What was staged. Its blob has no name yet when this is noted.
+/// How an entry of the index was left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StagedContent {
-    pub(crate) mode: String,
-    pub(crate) sha256: String,
+#[serde(rename_all = "lowercase")]
+pub(crate) enum IndexLeft {
+    AsBefore,
+    Removed,
+    /// With a content whose blob has no name yet when this is noted.
+    Written { mode: String, sha256: String },
 }
 
 impl RestoredFiles {
@@ -257,7 +260,7 @@ impl Noting<'_> {
             _ => None,
         };
         let entries = repository.as_ref().map(Repository::index_entries).transpose()?.unwrap_or_default();
-        let mut index = self.index_changes(record, &entries)?;
+        let mut staged = self.list_staged(record)?;
         let mut files = Vec::new();
         for (path, left) in self.left {
             let before = FileState::read(&self.folder.join(path_or_odd(&path)))?;
@@ -266,7 +269,9 @@ impl Noting<'_> {
                 (Some(repository), Some(entry)) if repository.holds_state(entry, &before) => Some(entry.id.clone()),
                 _ => None,
             };
-            files.push(RestoredFile { index: index.remove(&path), path: encode_path(&path), before, left, blob });
+            let index_left = staged.remove(&path).unwrap_or(IndexLeft::AsBefore);
+            let index = repository.as_ref().map(|_| IndexChange { before: entry.cloned(), left: index_left });
+            files.push(RestoredFile { path: encode_path(&path), before, left, blob, index });
         }
         let commit = repository.and_then(|repository| repository.commit);
         Ok(RestoredFiles {
@@ -279,29 +284,23 @@ impl Noting<'_> {
         })
     }
 
-    fn index_changes(
-        &self,
-        record: &WorkspaceRecord,
-        entries: &BTreeMap<Vec<u8>, IndexEntry>,
-    ) -> Result<BTreeMap<Vec<u8>, IndexChange>, CapsuleError> {
-        let mut changes = BTreeMap::new();
-        if self.into != RestoreInto::CleanCheckout {
-            return Ok(changes);
-        }
+    /// What will be staged, by path.
+    fn list_staged(&self, record: &WorkspaceRecord) -> Result<BTreeMap<Vec<u8>, IndexLeft>, CapsuleError> {
+        let mut staged = BTreeMap::new();
         for change in &record.changes {
             let path = change_path(&change.path)?;
             let left = match &change.staged {
                 Some(StagedChange::Written { mode }) => {
                     let sha256 = self.staged.get(&path).cloned();
                     let sha256 = sha256.ok_or_else(|| CapsuleError::refused(&path, "is staged, and has no content"))?;
-                    Some(StagedContent { mode: mode.clone(), sha256 })
+                    IndexLeft::Written { mode: mode.clone(), sha256 }
                 }
-                Some(StagedChange::Deleted) => None,
+                Some(StagedChange::Deleted) => IndexLeft::Removed,
                 Some(StagedChange::Omitted) | None => continue,
             };
-            changes.insert(path.clone(), IndexChange { before: entries.get(&path).cloned(), left });
+            staged.insert(path, left);
         }
-        Ok(changes)
+        Ok(staged)
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::git_state::{IndexEntry, Repository};
 use super::index_restore::run_git;
-use super::restored::{FileState, IndexChange, RestoredFile, RestoredFiles, digest_bytes};
+use super::restored::{FileState, IndexChange, IndexLeft, RestoredFile, RestoredFiles, digest_bytes};
 use crate::context::Context;
 use crate::own::files::TEMP_SUFFIX;
 use crate::write::disk::temp_prefix;
@@ -122,7 +122,7 @@ impl<'a> TakeBackPlan<'a> {
                 taken.left.push(file.path.clone());
                 continue;
             }
-            if let Some(index) = &file.index {
+            if let Some(index) = file.index.as_ref().filter(|index| index.left != IndexLeft::AsBefore) {
                 to_stage.extend(index_line(file, index.before.as_ref()));
             }
         }
@@ -140,10 +140,9 @@ impl<'a> TakeBackPlan<'a> {
 /// Whether an entry of the index is what we staged.
 fn is_as_staged(repository: &Repository<'_>, index: &IndexChange, entry: Option<&IndexEntry>) -> bool {
     match (&index.left, entry) {
-        (None, None) => true,
-        (Some(left), Some(entry)) => {
-            left.mode == entry.mode
-                && repository.read_blob(&entry.id).is_some_and(|bytes| digest_bytes(&bytes) == left.sha256)
+        (IndexLeft::Removed, None) => true,
+        (IndexLeft::Written { mode, sha256 }, Some(entry)) => {
+            *mode == entry.mode && repository.read_blob(&entry.id).is_some_and(|bytes| digest_bytes(&bytes) == *sha256)
         }
         _ => false,
     }
