@@ -127,7 +127,7 @@ fn files_that_somebody_changed_or_made_are_never_removed() {
         fs_err::write(import.folder.join("mine.txt"), "mine").unwrap();
         import.check_refused(&format!("1 of the files that it wrote in {} have been changed", "[HOME]/work/deep/fix"));
         let kept = tree(&import.folder);
-        let output = import.env.command(&["undo", "--files", "--force", "--json"]).output().unwrap();
+        let output = import.env.command(&["undo", &import.id, "--files", "--force", "--json"]).output().unwrap();
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("{path} was changed since it was written")));
         assert_eq!((&told["taken_files"]["left"], &told["taken_files"]["removed"]), (&json!([path]), &json!(11)));
