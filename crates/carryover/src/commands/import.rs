@@ -172,10 +172,7 @@ fn settle_target(
         ui.write_line(format_args!("{:>2}  {:<20} {state}", index + 1, Target::from_facts(facts).name))?;
     }
     ui.write_line(&choice.reason)?;
-    let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
-    if answer.is_empty() {
-        return Err(CommandError::left());
-    }
+    let answer = ui.ask_choice("go on in which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
     let agent = answer.parse::<usize>().ok().and_then(|number| takers.get(number.checked_sub(1)?)).copied();
     let agent = agent.ok_or_else(|| CommandError::new(ErrorKind::Usage, "that is none of the numbers"))?;
     Ok(TargetChoice { agent, reason: "it was chosen".to_owned(), is_ambiguous: false })

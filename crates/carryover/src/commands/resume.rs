@@ -329,10 +329,7 @@ fn ask_target(ui: &mut Ui, offers: &[Offer]) -> Result<Target, CommandError> {
     for line in offer_lines(offers) {
         ui.write_line(line)?;
     }
-    let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
-    if answer.is_empty() {
-        return Err(CommandError::left());
-    }
+    let answer = ui.ask_choice("go on in which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
     let chosen = answer.parse::<usize>().ok().and_then(|number| offers.get(number.checked_sub(1)?));
     chosen.map(|offer| offer.target).ok_or_else(unnamed_target)
 }
