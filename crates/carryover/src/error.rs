@@ -243,7 +243,9 @@ impl From<UndoError> for CommandError {
                 format!("`carryover undo {id}` takes the session back and leaves all files"),
                 format!("`carryover undo {id} --files --force` takes back those that nobody has changed"),
             ],
-            UndoError::Files { id, .. } => vec![format!("`carryover undo {id}` takes the session back and leaves all files")],
+            UndoError::Files { id, .. } => {
+                vec![format!("`carryover undo {id}` takes the session back and leaves all files")]
+            }
             UndoError::NoFiles { .. } => vec![
                 "files that were there already, or were written over others with `import --force`, stay".into(),
                 "without `--files`, `carryover undo` takes the session back".into(),

@@ -165,13 +165,15 @@ fn settle_target(
     if !choice.is_ambiguous || !ui.is_interactive() || globals.yes {
         return Ok(choice);
     }
-    let takers: Vec<&'static dyn Agent> = AGENTS.iter().copied().filter(|agent| agent.writer().is_some()).collect();
+    ui.write_line(&choice.reason)?;
+    let is_installed = |agent: &dyn Agent| client::find_agent_program(context, agent.facts()).is_some();
+    let mut takers: Vec<&'static dyn Agent> = AGENTS.iter().copied().filter(|agent| agent.writer().is_some()).collect();
+    takers.sort_by_key(|agent| !is_installed(*agent));
     for (index, agent) in takers.iter().enumerate() {
         let facts = agent.facts();
-        let state = if client::find_agent_program(context, facts).is_some() { "installed" } else { "not installed" };
+        let state = if is_installed(*agent) { "installed" } else { "not installed" };
         ui.write_line(format_args!("{:>2}  {:<20} {state}", index + 1, Target::from_facts(facts).name))?;
     }
-    ui.write_line(&choice.reason)?;
     let answer = ui.ask_choice("go on in which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
     let agent = answer.parse::<usize>().ok().and_then(|number| takers.get(number.checked_sub(1)?)).copied();
     let agent = agent.ok_or_else(|| CommandError::new(ErrorKind::Usage, "that is none of the numbers"))?;

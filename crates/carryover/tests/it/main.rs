@@ -35,6 +35,8 @@ mod test_handoff;
 mod test_hook;
 #[cfg(unix)]
 mod test_import;
+#[cfg(target_os = "linux")]
+mod test_import_choices;
 mod test_info;
 #[cfg(unix)]
 mod test_install;

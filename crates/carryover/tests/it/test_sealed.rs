@@ -116,8 +116,7 @@ fn what_was_said_is_sealed_and_what_is_readable_is_told() {
 
     It is sealed: what was said is encrypted in `.session/messages.jsonl.age`. Whoever has the key reads it with `carryover conversations show 001-plan-claude-code --unseal`, or decrypts the file with any program that knows age's format.
     ");
-    let session: Value =
-        serde_json::from_slice(&fs_err::read(place.join(".session/session.json")).unwrap()).unwrap();
+    let session: Value = serde_json::from_slice(&fs_err::read(place.join(".session/session.json")).unwrap()).unwrap();
     check_schema("conversation", &session);
     assert_eq!((&session["sealed"], &session["title"]), (&json!(true), &json!("plan with Claude Code")));
     insta::assert_snapshot!(env.run(&["conversations"]), @r"
@@ -146,7 +145,10 @@ fn saving_again_stays_sealed_and_rewrites_nothing_that_has_not_changed() {
     check_nothing_said(&env, &[&SAID[..], &["buy the competitor"]].concat());
     let key = env.home().join("key");
     let shown = env.run(&["conversations", "show", "calc", "--identity", key.to_str().unwrap()]).success();
-    assert!(shown.stdout.contains("> buy the competitor") && shown.stdout.contains("> Good. Then the changelog"), "{shown}");
+    assert!(
+        shown.stdout.contains("> buy the competitor") && shown.stdout.contains("> Good. Then the changelog"),
+        "{shown}"
+    );
     // Taken back, nothing is left of it.
     env.run(&["undo", more["undo_id"].as_str().unwrap()]).success();
     assert!(!env.project().join("conversations").exists());

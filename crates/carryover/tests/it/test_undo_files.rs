@@ -23,7 +23,10 @@ impl Import {
     fn check_refused(&self, reason: &str) {
         let before = self.env.files();
         let said = self.env.run(&["undo", &self.id, "--files"]);
-        assert!(said.code == Some(3) && said.stderr.contains(reason) && said.stderr.contains("hint:"), "{reason}: {said}");
+        assert!(
+            said.code == Some(3) && said.stderr.contains(reason) && said.stderr.contains("hint:"),
+            "{reason}: {said}"
+        );
         assert!(self.env.files() == before, "{said}");
     }
 }
@@ -75,7 +78,10 @@ fn files_stay_and_are_told_and_go_where_that_is_asked_for() {
     assert_eq!(listed["resumes"][0]["files"]["folder"], import.folder.to_str().unwrap());
     let said = import.env.run(&["undo"]).success();
     assert!(said.stderr.contains("kept    12 files in ~/work/deep/fix"), "{said}");
-    assert!(said.stderr.contains(&format!("hint: `carryover undo {} --files` takes them back, too", import.id)), "{said}");
+    assert!(
+        said.stderr.contains(&format!("hint: `carryover undo {} --files` takes them back, too", import.id)),
+        "{said}"
+    );
     assert!(import.folder.join("kept.txt").exists() && !import.env.home().join(".claude").exists());
     let said = import.env.run(&["undo", &import.id, "--files"]).success();
     assert!(said.stderr.contains("removed 12 files in ~/work/deep/fix, and the folder"), "{said}");
@@ -205,7 +211,10 @@ fn files_that_were_written_over_others_or_were_there_are_not_taken_back() {
     let told = env.json("import", &["import", capsule.to_str().unwrap(), "--force"]);
     let id = told["resume"]["undo_id"].as_str().unwrap();
     let said = env.run(&["undo", id, "--files"]);
-    assert!(said.code == Some(3) && said.stderr.contains("has put no files into a folder that could be taken back"), "{said}");
+    assert!(
+        said.code == Some(3) && said.stderr.contains("has put no files into a folder that could be taken back"),
+        "{said}"
+    );
     assert!(env.home().join(".claude").exists());
     let told = env.json("undo", &["undo", id]);
     assert_eq!((&told["kept_files"], env.project().join("added.txt").exists()), (&Value::Null, true));
@@ -237,8 +246,13 @@ fn import_whose_session_cannot_be_written_leaves_no_files() {
     assert_eq!(said.code, Some(3), "{said}");
     fs_err::remove_file(env.home().join(".claude")).unwrap();
     let now = (env.files(), git(&folder, &["ls-files", "--stage"]));
-    let other: Vec<&PathBuf> =
-        now.0.iter().filter(|file| !before.0.contains(file)).map(|(path, _)| path).filter(|path| !path.ends_with(".git/index")).collect();
+    let other: Vec<&PathBuf> = now
+        .0
+        .iter()
+        .filter(|file| !before.0.contains(file))
+        .map(|(path, _)| path)
+        .filter(|path| !path.ends_with(".git/index"))
+        .collect();
     assert!(other.iter().all(|path| path.starts_with(folder.join(".git/objects"))), "{other:?}");
     assert_eq!(now.1, before.1);
     assert_eq!(git(&folder, &["status", "--porcelain"]), "");
@@ -282,8 +296,10 @@ fn import_that_was_killed_is_taken_back_by_the_next_command() {
         }
         fs_err::write(import.folder.join(format!(".carryover-{id}-x.tmp")), "half").unwrap();
         fs_err::write(import.folder.join("mine.txt"), "mine").unwrap();
-        import.env.write(".codex/sessions/2026/11/15/rollout-2026-11-15T08-10-00-01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8.jsonl",
-            include_str!("../../demo/codex.jsonl"));
+        import.env.write(
+            ".codex/sessions/2026/11/15/rollout-2026-11-15T08-10-00-01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8.jsonl",
+            include_str!("../../demo/codex.jsonl"),
+        );
         let next = import.env.run(&["resume", "01a1dcb4", "--target", "claude-code", "--project", "."]).success();
         assert!(next.stderr.contains("was cut short and was taken back"), "{next}");
         assert_eq!(fs_err::read_to_string(import.folder.join("mine.txt")).unwrap(), "mine");

@@ -241,7 +241,8 @@ impl VerifiedCapsule {
         into: RestoreInto,
     ) -> Result<Option<RestoredFiles>, CapsuleError> {
         let record = self.workspace.clone();
-        let noted = self.with_snapshot(|stream, packed| note_restored(context, stream, packed, &record, folder, into))?;
+        let noted =
+            self.with_snapshot(|stream, packed| note_restored(context, stream, packed, &record, folder, into))?;
         Ok(noted.flatten())
     }
 

@@ -11,7 +11,8 @@ use crate::context::Context;
 
 /// The conversations whose messages would be dropped: they have some, and were last used before then.
 pub fn list_prunable(conversations: &[Conversation], before: Timestamp) -> Vec<&Conversation> {
-    let is_old = |one: &&Conversation| (one.has_messages || one.has_sealed) && one.last_active().is_some_and(|at| at < before);
+    let is_old =
+        |one: &&Conversation| (one.has_messages || one.has_sealed) && one.last_active().is_some_and(|at| at < before);
     conversations.iter().filter(is_old).collect()
 }
 

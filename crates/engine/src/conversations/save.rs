@@ -74,7 +74,9 @@ pub struct SavePlan {
 pub enum Sealing<'a> {
     /// What is in the file is what would be written: it stays as it is, byte for byte.
     Unchanged,
-    Needed { before: Option<&'a LockBefore> },
+    Needed {
+        before: Option<&'a LockBefore>,
+    },
 }
 
 impl SavePlan {
@@ -186,7 +188,8 @@ fn warn_open(
                 .to_owned(),
         );
     }
-    let is_other = |other: &&Conversation| other.name() != conversation.name() && other.has_messages && !other.has_sealed;
+    let is_other =
+        |other: &&Conversation| other.name() != conversation.name() && other.has_messages && !other.has_sealed;
     for other in list_saves(all, conversation).into_iter().filter(is_other) {
         warnings.push(format!("an earlier save of it is in the open: {}", other.name()));
     }
@@ -334,7 +337,8 @@ impl Draft<'_> {
             Some((now, left)) if hash_text(&now) != left.hash => {
                 plan.keeps_document = true;
                 if self.seals && !left.hash.is_empty() {
-                    plan.warnings.push("its document was written in by hand and stays as it is, in the open".to_owned());
+                    plan.warnings
+                        .push("its document was written in by hand and stays as it is, in the open".to_owned());
                 }
                 let messages = if self.seals { &[] } else { messages.as_slice() };
                 let new = messages.get(left.messages..).unwrap_or_default();

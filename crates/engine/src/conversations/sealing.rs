@@ -175,7 +175,8 @@ pub fn open_sealed(context: &Context, conversation: &Conversation, key: &Key) ->
 
 fn open_file(path: &Path, key: &Key) -> Result<Vec<u8>, SealError> {
     let open = || {
-        let bytes = carryover_agents::formats::file::read_bytes(path, carryover_agents::formats::file::MAX_DOCUMENT_BYTES)?;
+        let bytes =
+            carryover_agents::formats::file::read_bytes(path, carryover_agents::formats::file::MAX_DOCUMENT_BYTES)?;
         // Encrypting only adds to what it is given.
         decrypt_bytes(key, &bytes, bytes.len() as u64)
     };

@@ -87,7 +87,9 @@ pub(crate) fn adopt_workspace(context: &Context, folder: &Path, resume: Option<&
         owner.is_none_or(|owner| owner.state == State::Undone)
     };
     let is_here = |journal: &&Journal| {
-        journal.state == State::Done && journal.project == folder && journal.workspace.as_ref().is_some_and(is_taken_back)
+        journal.state == State::Done
+            && journal.project == folder
+            && journal.workspace.as_ref().is_some_and(is_taken_back)
     };
     match all.iter().find(is_here) {
         Some(orphan) if resume.is_some() => name_resume(context, &orphan.id, resume),

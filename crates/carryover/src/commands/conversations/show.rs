@@ -5,8 +5,8 @@ use carryover_core::plain::strip_hidden;
 use carryover_core::render::saved::append_messages;
 use carryover_engine::context::Context;
 use carryover_engine::conversations::sealing::{is_sealed_by_passphrase, open_sealed};
-use carryover_engine::conversations::{Conversation, Listing, read_messages};
 use carryover_engine::conversations::thread::list_saves;
+use carryover_engine::conversations::{Conversation, Listing, read_messages};
 use clap::Args;
 use serde::Serialize;
 
@@ -76,12 +76,7 @@ pub(super) fn show_conversation(
 }
 
 /// What is sealed, as the document of one that is not would tell it.
-fn unseal_document(
-    ui: &Ui,
-    context: &Context,
-    args: &ShowArgs,
-    chosen: &Conversation,
-) -> Result<String, CommandError> {
+fn unseal_document(ui: &Ui, context: &Context, args: &ShowArgs, chosen: &Conversation) -> Result<String, CommandError> {
     let key = args.key.choose_key(context, is_sealed_by_passphrase(chosen)?)?;
     let opened = ui.while_doing("decrypting…", || open_sealed(context, chosen, &key))?;
     let saved = &opened.conversation.saved;

@@ -95,7 +95,8 @@ fn write_item(ui: &mut Ui, context: &Context, number: &str, item: &Item) -> Resu
     let title = cut_to_width(&one_line(item.title.as_deref().unwrap_or("no title"), 80), room);
     writeln!(ui.out(), "{number}{BOLD}{id}{BOLD:#}  {title}")?;
     let version = item.client_version.as_deref().unwrap_or(unknown);
-    let folder = item.folder.as_deref().map_or_else(|| unknown.to_owned(), |folder| abbreviate_home(context, Path::new(folder)));
+    let folder =
+        item.folder.as_deref().map_or_else(|| unknown.to_owned(), |folder| abbreviate_home(context, Path::new(folder)));
     let model = item.model.as_deref().unwrap_or(unknown);
     let indent = number.len() + 2;
     let facts = [item.kind.to_owned(), format!("{} {version}", item.agent), when, folder, model.to_owned()];

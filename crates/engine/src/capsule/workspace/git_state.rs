@@ -94,7 +94,8 @@ impl<'a> Repository<'a> {
             let head = std::str::from_utf8(&record[..tab]).map_err(|_| COULD_NOT)?;
             let [mark, mode, id, stage] = head.split(' ').collect::<Vec<_>>().try_into().map_err(|_| COULD_NOT)?;
             let is_plain = mark == PLAIN_MARK && stage == "0";
-            entries.insert(record[tab + 1..].to_vec(), IndexEntry { mode: mode.to_owned(), id: id.to_owned(), is_plain });
+            entries
+                .insert(record[tab + 1..].to_vec(), IndexEntry { mode: mode.to_owned(), id: id.to_owned(), is_plain });
         }
         Ok(entries)
     }

@@ -30,8 +30,8 @@ pub(crate) use restored::RestoredFiles;
 pub(super) use restored::note_restored;
 pub(super) use secret_scan::holds_secret;
 pub(super) use snapshot::{verify_snapshot, write_snapshot};
-pub use take_back::{TakeBackError, TakenFiles};
 pub(crate) use take_back::{Strictness, TakeBackPlan};
+pub use take_back::{TakeBackError, TakenFiles};
 
 pub const SCHEMA: &str = "carryover.workspace/1";
 

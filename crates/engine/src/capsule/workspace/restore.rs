@@ -99,8 +99,7 @@ pub(in crate::capsule) fn restore_workspace(
     // First, for a folder may stand now where a file was.
     let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder)? };
     let buffer = vec![0; BUFFER_BYTES];
-    let mut writer =
-        TreeWriter { folder, mark, known: HashSet::new(), links: Vec::new(), files: 0, buffer };
+    let mut writer = TreeWriter { folder, mark, known: HashSet::new(), links: Vec::new(), files: 0, buffer };
     writer.write_all(stream, packed, into, &changed, &mut blobs)?;
     let files = writer.files;
     let repository = Repository::open(context, folder).filter(|repository| repository.commit == record.commit);
@@ -199,7 +198,8 @@ impl TreeWriter<'_> {
         refuse_folder(&place, path)?;
         // Beside its place first: a file that is there is whole.
         let above = place.parent().unwrap_or(self.folder);
-        let mut new = tempfile::Builder::new().prefix(&temp_prefix(self.mark)).suffix(TEMP_SUFFIX).tempfile_in(above)?;
+        let mut new =
+            tempfile::Builder::new().prefix(&temp_prefix(self.mark)).suffix(TEMP_SUFFIX).tempfile_in(above)?;
         copy_content(&mut *entry.content, new.as_file_mut(), &mut self.buffer)?;
         let file = new.as_file();
         #[cfg(unix)]

@@ -54,8 +54,14 @@ pub(crate) struct RestoredFile {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileState {
     Absent,
-    File { size: u64, sha256: String, mode: u32 },
-    Link { target: String },
+    File {
+        size: u64,
+        sha256: String,
+        mode: u32,
+    },
+    Link {
+        target: String,
+    },
     /// A folder, or something that is neither.
     Other,
 }
@@ -74,7 +80,10 @@ pub(crate) enum IndexLeft {
     AsBefore,
     Removed,
     /// With a content whose blob has no name yet when this is noted.
-    Written { mode: String, sha256: String },
+    Written {
+        mode: String,
+        sha256: String,
+    },
 }
 
 impl RestoredFiles {
@@ -234,7 +243,8 @@ impl Noting<'_> {
     fn note_folders(&mut self, path: &[u8]) {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);
         for above in ends.map(|end| &path[..end]).filter(|above| !above.is_empty()) {
-            if !self.folders.contains(above) && fs_err::symlink_metadata(self.folder.join(path_or_odd(above))).is_err() {
+            if !self.folders.contains(above) && fs_err::symlink_metadata(self.folder.join(path_or_odd(above))).is_err()
+            {
                 self.folders.insert(above.to_vec());
             }
         }

@@ -110,7 +110,8 @@ impl<'a> TakeBackPlan<'a> {
     pub(crate) fn apply(self, mark: &str) -> Result<TakenFiles, TakeBackError> {
         let Self { restored, repository, changed } = self;
         let folder = &restored.folder;
-        let mut taken = TakenFiles { folder: folder.clone(), left: changed.iter().cloned().collect(), ..TakenFiles::default() };
+        let mut taken =
+            TakenFiles { folder: folder.clone(), left: changed.iter().cloned().collect(), ..TakenFiles::default() };
         let mut to_stage = Vec::new();
         for file in restored.files.iter().filter(|file| !changed.contains(&file.path)) {
             // Once more, for this is the moment that counts.
