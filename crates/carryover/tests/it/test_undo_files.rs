@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use crate::support::TestEnv;
 use crate::test_capsule::{env_with_git, export, git, make_repository, tree};
 
+/// Work of somebody's in the folder.
+type Change = fn(&Path);
+
 struct Import {
     env: TestEnv,
     folder: PathBuf,
@@ -112,7 +115,7 @@ fn folder_that_was_there_and_empty_stays() {
 #[test]
 fn files_that_somebody_changed_or_made_are_never_removed() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let change: [(&str, fn(&Path)); 4] = [
+    let changes: [(&str, Change); 4] = [
         ("edited.txt", |folder| fs_err::write(folder.join("edited.txt"), "mine\n").unwrap()),
         ("run.sh", |folder| {
             fs_err::set_permissions(folder.join("run.sh"), std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -127,7 +130,7 @@ fn files_that_somebody_changed_or_made_are_never_removed() {
             symlink(folder.with_file_name("moved"), folder.join("new")).unwrap();
         }),
     ];
-    for (path, change) in change {
+    for (path, change) in changes {
         let import = import_into_missing();
         change(&import.folder);
         fs_err::write(import.folder.join("mine.txt"), "mine").unwrap();
@@ -281,9 +284,9 @@ fn import_that_was_killed_is_taken_back_by_the_next_command() {
         let is_checkout = import.folder.ends_with("clone");
         import.undo(&[]);
         let resumes = import.env.home().join(".carryover/resumes");
-        let journals = fs_err::read_dir(&resumes).unwrap().map(|file| file.unwrap().path());
+        let mut journals = fs_err::read_dir(&resumes).unwrap().map(|file| file.unwrap().path());
         let named = |path: &PathBuf| path.to_string_lossy().ends_with(".workspace.json");
-        let list = journals.filter(named).next().unwrap();
+        let list = journals.find(named).unwrap();
         let id = list.file_name().unwrap().to_str().unwrap().strip_suffix(".workspace.json").unwrap().to_owned();
         let journal = resumes.join(format!("{id}.json"));
         let text = fs_err::read_to_string(&journal).unwrap().replace("\"state\": \"done\"", "\"state\": \"writing\"");

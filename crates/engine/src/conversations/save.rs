@@ -328,9 +328,12 @@ impl Draft<'_> {
         let options = DocumentOptions { agent_name: name, resume_command: &resume_command };
         let sealed_file = format!("{SESSION_FOLDER}/{SEALED_FILE}");
         let saved = &plan.conversation.saved;
-        let fresh = || match self.seals {
-            true => render_sealed_document(saved, &options, &sealed_file),
-            false => render_document(saved, &self.distilled.brief, messages, &options),
+        let fresh = || {
+            if self.seals {
+                render_sealed_document(saved, &options, &sealed_file)
+            } else {
+                render_document(saved, &self.distilled.brief, messages, &options)
+            }
         };
         let document = earlier.and_then(|earlier| Some((earlier.read_document()?, &earlier.saved.document)));
         let text = match document {

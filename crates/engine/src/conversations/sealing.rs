@@ -64,7 +64,7 @@ pub struct NewLock {
 
 /// Messages on their way to be sealed.
 pub(super) struct Unsealed {
-    pub(super) content: Vec<u8>,
+    pub(super) plain_text: Vec<u8>,
     pub(super) before: Option<LockBefore>,
     /// What is in the file already, where that is the same.
     pub(super) is_unchanged: bool,
@@ -84,23 +84,23 @@ impl Unsealed {
         earlier: Option<&Conversation>,
         predecessor: Option<&Conversation>,
     ) -> io::Result<Self> {
-        let mut content = serde_json::to_vec(head)?;
-        content.push(b'\n');
-        content.extend(messages_content(messages));
+        let mut plain_text = serde_json::to_vec(head)?;
+        plain_text.push(b'\n');
+        plain_text.extend(messages_content(messages));
         let before = earlier.into_iter().chain(predecessor).find(|one| one.is_sealed(context));
-        let is_unchanged = earlier.is_some_and(|earlier| is_same_content(context, earlier, &content));
-        Ok(Self { content, before: before.and_then(|one| lock_before(context, one)), is_unchanged })
+        let is_unchanged = earlier.is_some_and(|earlier| is_same_content(context, earlier, &plain_text));
+        Ok(Self { plain_text, before: before.and_then(|one| lock_before(context, one)), is_unchanged })
     }
 
     pub(super) fn seal(&self, earlier: &Path, new: &NewLock) -> Result<Sealed, SealError> {
         if let Some((path, passphrase)) = &new.opens {
             let plain = open_file(path, &Key::Passphrase(passphrase.clone()))?;
-            if path == earlier && plain == self.content {
+            if path == earlier && plain == self.plain_text {
                 return Ok(Sealed::Unchanged);
             }
         }
-        let bytes = new.lock.encrypt_bytes(&self.content).map_err(SealError::Seal)?;
-        let note = SealedNote { plain: hex_sha256(&self.content), recipients: new.recipients.clone() };
+        let bytes = new.lock.encrypt_bytes(&self.plain_text).map_err(SealError::Seal)?;
+        let note = SealedNote { plain: hex_sha256(&self.plain_text), recipients: new.recipients.clone() };
         Ok(Sealed::Written { bytes, note })
     }
 }
@@ -120,17 +120,18 @@ fn lock_before(context: &Context, conversation: &Conversation) -> Option<LockBef
         return Some(LockBefore::Passphrase(path));
     }
     let keys = find_sealed_note(context, conversation).map(|(note, _)| note.recipients).unwrap_or_default();
-    match keys.is_empty() {
-        true => conversation.has_sealed.then_some(LockBefore::Unknown),
-        false => Some(LockBefore::Recipients(keys)),
+    if keys.is_empty() {
+        conversation.has_sealed.then_some(LockBefore::Unknown)
+    } else {
+        Some(LockBefore::Recipients(keys))
     }
 }
 
 /// Whether the file is as we left it, and was made of the same content.
-fn is_same_content(context: &Context, earlier: &Conversation, content: &[u8]) -> bool {
+fn is_same_content(context: &Context, earlier: &Conversation, plain_text: &[u8]) -> bool {
     let Some((note, left)) = find_sealed_note(context, earlier) else { return false };
     let now = Fingerprint::from_file(&earlier.sealed_file(), None).ok();
-    note.plain == hex_sha256(content) && left.is_some_and(|left| now == Some((left.size, left.digest)))
+    note.plain == hex_sha256(plain_text) && left.is_some_and(|left| now == Some((left.size, left.digest)))
 }
 
 /// A conversation that was opened into our own folder. Its files go with it.

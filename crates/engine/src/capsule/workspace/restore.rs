@@ -190,12 +190,12 @@ impl TreeWriter<'_> {
                 self.links.push((place, path_from_bytes(target).ok_or_else(odd)?, path.to_vec()));
                 Ok(())
             }
-            _ => self.write_file(place, path, &mut entry),
+            _ => self.write_file(&place, path, &mut entry),
         }
     }
 
-    fn write_file(&mut self, place: PathBuf, path: &[u8], entry: &mut TarEntry<'_>) -> Result<(), CapsuleError> {
-        refuse_folder(&place, path)?;
+    fn write_file(&mut self, place: &Path, path: &[u8], entry: &mut TarEntry<'_>) -> Result<(), CapsuleError> {
+        refuse_folder(place, path)?;
         // Beside its place first: a file that is there is whole.
         let above = place.parent().unwrap_or(self.folder);
         let mut new =
@@ -208,7 +208,7 @@ impl TreeWriter<'_> {
         if let Some(at) = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.modified_seconds)) {
             file.set_modified(at).ok();
         }
-        new.persist(&place).map_err(|failed| failed.error)?;
+        new.persist(place).map_err(|failed| failed.error)?;
         self.files += 1;
         Ok(())
     }
