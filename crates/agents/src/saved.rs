@@ -12,6 +12,8 @@ use crate::formats::file::{self, MAX_DOCUMENT_BYTES};
 pub const SESSION_FOLDER: &str = ".session";
 pub const SESSION_FILE: &str = "session.json";
 pub const MESSAGES_FILE: &str = "messages.jsonl";
+/// The messages in the format of age, where they are sealed.
+pub const SEALED_FILE: &str = "messages.jsonl.age";
 
 const MAX_SESSION_BYTES: u64 = 4 << 20;
 

@@ -111,10 +111,7 @@ fn choose_among(
     for (index, line) in lines.iter().enumerate() {
         ui.write_line(format_args!("{:>2}  {line}", index + 1))?;
     }
-    let answer = ui.ask("which one? (number, or nothing to leave)")?;
-    if answer.is_empty() {
-        return Err(CommandError::left());
-    }
+    let answer = ui.ask_choice("which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
     match answer.parse::<usize>() {
         Ok(number) if (1..=lines.len()).contains(&number) => Ok(candidates.swap_remove(number - 1)),
         _ => Err(SelectError::Ambiguous { words, candidates }.into()),

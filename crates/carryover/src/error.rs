@@ -8,7 +8,9 @@ use std::process::ExitCode;
 
 use carryover_agents::AgentError;
 use carryover_engine::capsule::CapsuleError;
+use carryover_engine::capsule::workspace::TakeBackError;
 use carryover_engine::carry::resume::ResumeError;
+use carryover_engine::conversations::sealing::SealError;
 use carryover_engine::install::InstallError;
 use carryover_engine::ledger::restore::RestoreError;
 use carryover_engine::ledger::{LedgerError, LookupError};
@@ -240,6 +242,17 @@ impl From<UndoError> for CommandError {
                 "another resume is taken back by its id: `carryover undo ID`".into(),
                 "if nothing is to be undone by that file, remove it; `carryover doctor` names all such files".into(),
             ],
+            UndoError::Files { id, source: TakeBackError::Changed { .. } } => vec![
+                format!("`carryover undo {id}` takes the session back and leaves all files"),
+                format!("`carryover undo {id} --files --force` takes back those that nobody has changed"),
+            ],
+            UndoError::Files { id, .. } => {
+                vec![format!("`carryover undo {id}` takes the session back and leaves all files")]
+            }
+            UndoError::NoFiles { .. } => vec![
+                "files that were there already, or were written over others with `import --force`, stay".into(),
+                "without `--files`, `carryover undo` takes the session back".into(),
+            ],
             UndoError::Running { id, .. } => vec![format!("once it has ended, `carryover undo {id}` takes it back")],
             UndoError::Foreign { .. } => vec![
                 "if that session is to go, remove it yourself; then `carryover undo` takes back what is left".into(),
@@ -428,6 +441,29 @@ impl From<RemoteError> for CommandError {
             RemoteError::Refused { .. } | RemoteError::TooManyUnreadable { .. } => {
                 "nothing was written; do not trust that place".to_owned()
             }
+        };
+        Self::new(ErrorKind::Io, error).with_hint(hint)
+    }
+}
+
+impl From<SealError> for CommandError {
+    fn from(error: SealError) -> Self {
+        let hint = match &error {
+            SealError::Open { source: CryptError::WrongPassphrase | CryptError::LockedKey(_), .. } => {
+                "nothing was written; try it again"
+            }
+            SealError::Open { source: CryptError::NeedsPassphrase, .. } => {
+                "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE"
+            }
+            SealError::Open { source: CryptError::NeedsKey, .. } => "name your key: `--identity ~/.ssh/id_ed25519`",
+            SealError::Open { source: CryptError::NoKeyFits, .. } => {
+                "nothing was written; name another key with `--identity`"
+            }
+            SealError::Open { .. } | SealError::NotSealed(_) | SealError::NoConversation(_) => {
+                "nothing was written; `git log -- conversations` tells whether git has it as it was"
+            }
+            SealError::Seal(_) => "nothing was written; name other keys with `--recipient`",
+            SealError::Saved(_) | SealError::Io(_) => "nothing was written",
         };
         Self::new(ErrorKind::Io, error).with_hint(hint)
     }

@@ -13,6 +13,7 @@ mod daemon;
 mod delivery;
 mod destination;
 mod error;
+mod key_args;
 mod launch;
 mod ledger_access;
 mod lineage_note;

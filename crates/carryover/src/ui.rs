@@ -204,8 +204,17 @@ impl Ui {
         write!(self.err, "{question} ")?;
         self.err.flush()?;
         let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
+        if io::stdin().read_line(&mut answer)? == 0 {
+            // Whoever ends the input has left the line open.
+            writeln!(self.err)?;
+        }
         Ok(answer.trim().to_owned())
+    }
+
+    /// Asks for one of several; none where nothing is wanted.
+    pub(crate) fn ask_choice(&mut self, question: &str) -> io::Result<Option<String>> {
+        let answer = self.ask(question)?;
+        Ok(Some(answer).filter(|answer| !answer.is_empty() && !["q", "quit"].contains(&answer.to_lowercase().as_str())))
     }
 
     /// Writes a line to stderr whatever the flags are. Where a name has lines of its own, they stand further in: none

@@ -8,6 +8,7 @@ mod folder;
 pub mod opening;
 pub mod prune;
 pub mod save;
+pub mod sealing;
 mod store;
 pub mod suggestion;
 pub mod thread;

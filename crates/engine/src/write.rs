@@ -12,4 +12,5 @@ pub(crate) mod run;
 pub mod scratch;
 pub(crate) mod supersede;
 pub mod undo;
+pub(crate) mod undo_files;
 mod undoable;

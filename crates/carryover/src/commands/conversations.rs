@@ -73,6 +73,7 @@ struct ConversationRow<'a> {
     folder: String,
     has_session: bool,
     has_messages: bool,
+    sealed: bool,
     thread: Option<&'a str>,
     continues: Option<&'a str>,
     /// The saves of the same conversation, this one included.
@@ -97,7 +98,8 @@ impl<'a> ConversationRow<'a> {
             session_id: filled(&saved.session_id),
             folder: conversation.folder.display().to_string(),
             has_session: conversation.has_session,
-            has_messages: conversation.has_messages,
+            has_messages: conversation.has_messages || conversation.has_sealed,
+            sealed: conversation.has_sealed || saved.sealed,
             thread: saved.thread.as_deref(),
             continues: saved.continues.as_deref(),
             saves: list_saves(all, conversation).len(),
@@ -162,11 +164,12 @@ fn write_conversation(
     let when = conversation.last_active().map_or_else(String::new, |at| format_when(at, &context.env, false));
     let threaded = if n_saves > 1 { format!(" · {n_saves} saves") } else { String::new() };
     let agent = agent_by_name(&saved.agent).map_or(saved.agent.as_str(), |agent| agent.facts().name);
+    let sealed = if conversation.has_sealed { " · sealed" } else { "" };
     let agent = if agent.is_empty() { String::new() } else { format!(" · {}", one_line(agent, 40)) };
     let title = cut_to_width(&one_line(&saved.title, 200), width.saturating_sub(20));
     let (kind, id) = (one_line(&saved.conversation_type, 24), one_line(&conversation.id, 200));
     writeln!(ui.out(), "{BOLD}{title}{BOLD:#}  {DIM}{kind}{DIM:#}  {paint}{status}{paint:#}")?;
-    writeln!(ui.out(), "  {id}  {DIM}{when}{agent}{threaded}{DIM:#}")?;
+    writeln!(ui.out(), "  {id}  {DIM}{when}{agent}{threaded}{sealed}{DIM:#}")?;
     let summary = one_line(&saved.context_summary, width.saturating_sub(4));
     if !summary.is_empty() && summary != saved.title {
         writeln!(ui.out(), "  {DIM}\"{summary}\"{DIM:#}")?;

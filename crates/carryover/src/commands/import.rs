@@ -34,7 +34,8 @@ use crate::ui::{DIM, GOOD, Ui};
 /// A capsule is verified before anything is written. Its files go into an empty folder, or into a clean checkout of the same
 /// commit, where staged changes are staged again; then its session is written into an agent's own store, with the new folder
 /// in place of the old. The agent is the one that it comes from if that is installed, else the best that is. Without FILE,
-/// it lists capsules and sessions that were found. `carryover undo` takes the session back; files stay.
+/// it lists capsules and sessions that were found. `carryover undo` takes the session back, and with
+/// --files the files, too.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -164,17 +165,16 @@ fn settle_target(
     if !choice.is_ambiguous || !ui.is_interactive() || globals.yes {
         return Ok(choice);
     }
-    let takers: Vec<&'static dyn Agent> = AGENTS.iter().copied().filter(|agent| agent.writer().is_some()).collect();
+    ui.write_line(&choice.reason)?;
+    let is_installed = |agent: &dyn Agent| client::find_agent_program(context, agent.facts()).is_some();
+    let mut takers: Vec<&'static dyn Agent> = AGENTS.iter().copied().filter(|agent| agent.writer().is_some()).collect();
+    takers.sort_by_key(|agent| !is_installed(*agent));
     for (index, agent) in takers.iter().enumerate() {
         let facts = agent.facts();
-        let state = if client::find_agent_program(context, facts).is_some() { "installed" } else { "not installed" };
+        let state = if is_installed(*agent) { "installed" } else { "not installed" };
         ui.write_line(format_args!("{:>2}  {:<20} {state}", index + 1, Target::from_facts(facts).name))?;
     }
-    ui.write_line(&choice.reason)?;
-    let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
-    if answer.is_empty() {
-        return Err(CommandError::left());
-    }
+    let answer = ui.ask_choice("go on in which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
     let agent = answer.parse::<usize>().ok().and_then(|number| takers.get(number.checked_sub(1)?)).copied();
     let agent = agent.ok_or_else(|| CommandError::new(ErrorKind::Usage, "that is none of the numbers"))?;
     Ok(TargetChoice { agent, reason: "it was chosen".to_owned(), is_ambiguous: false })

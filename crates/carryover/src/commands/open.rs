@@ -1,12 +1,9 @@
 //! `carryover open`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use carryover_engine::capsule::Capsule;
 use carryover_engine::context::Context;
-use carryover_engine::share::crypt::{CryptError, Key};
-use carryover_engine::share::keys::{AskPassphrase, Identity};
 use carryover_engine::share::sealed::{StagedShare, is_locked_by_passphrase, open_share, receive_share};
 use clap::Args;
 
@@ -14,7 +11,7 @@ use super::import::{ImportHow, import_opened};
 use crate::args::Globals;
 use crate::bucket::{Address, download_link, hide_secrets, open_bucket, split_object};
 use crate::error::{CommandError, ErrorKind};
-use crate::passphrase;
+use crate::key_args::choose_key;
 use crate::ui::Ui;
 
 /// A share is files of a project: what is larger than this is none.
@@ -50,13 +47,7 @@ pub(crate) struct OpenArgs {
 pub(crate) fn cmd_open(ui: &mut Ui, context: &Context, globals: Globals, args: &OpenArgs) -> Result<(), CommandError> {
     let found = find_share(ui, context, &args.share)?;
     let path = found.path();
-    let key = if is_locked_by_passphrase(path)? {
-        let given = passphrase::read_given(context, args.passphrase_file.as_deref())?;
-        let words = given.map_or_else(|| passphrase::ask_hidden("passphrase:"), |words| Ok(Some(words)))?;
-        Key::Passphrase(words.ok_or(CryptError::NeedsPassphrase)?)
-    } else {
-        read_identities(context, &args.identity)?
-    };
+    let key = choose_key(context, is_locked_by_passphrase(path)?, &args.identity, args.passphrase_file.as_deref())?;
     let opened = ui.while_doing("decrypting…", || open_share(context, path, &key))?;
     let capsule = Capsule::open(&opened.capsule)?;
     import_opened(ui, context, globals, &args.how, &found.shown_path(), capsule)
@@ -113,18 +104,4 @@ fn fetch_link(ui: &Ui, context: &Context, link: &str) -> Result<FoundShare, Comm
 fn is_web_link(context: &Context, link: &str) -> bool {
     let is_web = link.starts_with("https://") || link.starts_with("http://");
     is_web && !matches!(Address::parse(context, link), Ok(Address::Service(_)))
-}
-
-fn read_identities(context: &Context, files: &[PathBuf]) -> Result<Key, CommandError> {
-    let ask: AskPassphrase = Arc::new(|name| passphrase::ask_hidden(&format!("passphrase of {name}:")).ok().flatten());
-    let mut identities = Vec::new();
-    for file in files {
-        identities.extend(Identity::read_file(&context.cwd.join(expand(context, file)), &ask)?);
-    }
-    if identities.is_empty() { Err(CryptError::NeedsKey.into()) } else { Ok(Key::Identities(identities)) }
-}
-
-/// `~/…` where no shell has done it, as behind `--identity=`.
-fn expand(context: &Context, file: &Path) -> PathBuf {
-    file.strip_prefix("~").map_or_else(|_| file.to_owned(), |below| context.env.home.join(below))
 }

@@ -22,6 +22,7 @@ use crate::args::{Globals, SessionArgs, parse_tokens};
 use crate::choice;
 use crate::destination::target_parser;
 use crate::error::{CommandError, ErrorKind};
+use crate::key_args::UnsealArgs;
 use crate::launch::refuse_missing_client;
 use crate::process_env::resolve_path;
 use crate::shell;
@@ -85,6 +86,8 @@ pub(crate) struct ResumeArgs {
     /// Write keys, tokens and passwords as they are, in words and from captured sessions
     #[arg(long, hide_short_help = true)]
     no_redact: bool,
+    #[command(flatten)]
+    unseal: UnsealArgs,
     /// Start the target with the session
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     launch: bool,
@@ -326,10 +329,7 @@ fn ask_target(ui: &mut Ui, offers: &[Offer]) -> Result<Target, CommandError> {
     for line in offer_lines(offers) {
         ui.write_line(line)?;
     }
-    let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
-    if answer.is_empty() {
-        return Err(CommandError::left());
-    }
+    let answer = ui.ask_choice("go on in which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
     let chosen = answer.parse::<usize>().ok().and_then(|number| offers.get(number.checked_sub(1)?));
     chosen.map(|offer| offer.target).ok_or_else(unnamed_target)
 }

@@ -1,5 +1,7 @@
 //! `carryover save`.
 
+mod sealing;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -21,18 +23,21 @@ use crate::ui::{DIM, GOOD, Ui};
 /// Keep a session in its project, to commit it and to go on with it later
 ///
 /// Writes `conversations/<date>/<nnn>-<type>-<topic>/`: a document for people, and `.session/` for the next agent. Saving
-/// again adds what was said since. Keys, tokens and passwords are masked. `carryover resume ID` goes on with it, in any
-/// agent, also on another machine.
+/// again adds what was said since. Keys, tokens and passwords are masked, and with --encrypt all that was said is sealed.
+/// `carryover resume ID` goes on with it, in any agent, also on another machine.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   carryover save                                    the newest session here
   carryover save --type plan --topic \"move to axum\"
   carryover save 8f3c21aa --status completed --commit
+  carryover save --encrypt --recipient ~/.ssh/id_ed25519.pub
   carryover resume 001-plan-move-to-axum --target codex
 
 Without --type, the command that began the session names it (/workspace.plan: plan), else it is a `conversation`.
---commit makes a commit of these files alone, with git's own hooks; what else is staged stays staged.")]
+--commit makes a commit of these files alone, with git's own hooks; what else is staged stays staged.
+--encrypt seals what was said, in age's format. Topic, type, times, agent and tools stay readable. A conversation that is sealed
+stays so when it is saved again, with the same keys.")]
 pub(crate) struct SaveArgs {
     #[command(flatten)]
     session: SessionArgs,
@@ -54,6 +59,8 @@ pub(crate) struct SaveArgs {
     /// Commit it
     #[arg(long)]
     commit: bool,
+    #[command(flatten)]
+    seal: sealing::SealArgs,
     /// The project to keep it in [default: the session's own]
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
@@ -105,6 +112,7 @@ struct SaveDocument<'a> {
     added: usize,
     tokens: u64,
     masked: &'a BTreeMap<String, usize>,
+    sealed: bool,
     images_left_out: usize,
     clipped: usize,
     thread: Option<&'a str>,
@@ -125,11 +133,15 @@ pub(crate) fn cmd_save(ui: &mut Ui, context: &Context, globals: Globals, args: &
         topic: args.topic.as_deref(),
         status: args.status.into(),
         redact: !args.no_redact,
+        encrypt: args.seal.encrypt,
     };
     let mut plan = ui.while_reading(&session, || plan_save(context, &session, &options))?;
     if !args.dry_run && !confirm(ui, context, globals, &plan)? {
         ui.status("nothing was saved")?;
         return Ok(());
+    }
+    if !args.dry_run {
+        sealing::seal_plan(ui, context, &args.seal, &mut plan)?;
     }
     let saved = if args.dry_run { None } else { Some(apply_save(context, &plan)?) };
     plan.warnings.extend(saved.iter().flat_map(|saved| saved.warnings.clone()));
@@ -157,7 +169,7 @@ fn confirm(ui: &mut Ui, context: &Context, globals: Globals, plan: &SavePlan) ->
 
 fn list_files(plan: &SavePlan) -> [PathBuf; 3] {
     let conversation = &plan.conversation;
-    [conversation.document_file(), conversation.session_file(), conversation.messages_file()]
+    [conversation.document_file(), conversation.session_file(), sealing::messages_file(plan)]
 }
 
 fn write_document(
@@ -183,6 +195,7 @@ fn write_document(
         added: plan.added,
         tokens: told.token_count,
         masked: &plan.masked,
+        sealed: plan.sealing().is_some(),
         images_left_out: plan.left_out.images,
         clipped: plan.left_out.clipped,
         thread: told.thread.as_deref(),
@@ -218,9 +231,11 @@ fn tell_save(
     let added = if plan.is_new { String::new() } else { format!(", {} lines new", plan.added) };
     ui.status(format_args!("  messages  {}{added}", conversation.saved.message_count))?;
     if plan.keeps_document {
-        ui.status("  document  was written in by hand: what is new stands at its end")?;
+        let added = if plan.sealing().is_some() { "it stays as it is" } else { "what is new stands at its end" };
+        ui.status(format_args!("  document  was written in by hand: {added}"))?;
     }
     tell_masked(ui, plan)?;
+    sealing::tell_sealed(ui, plan, saved.is_some())?;
     if let Some(continues) = &conversation.saved.continues {
         ui.status(format_args!("  goes on   from {continues}"))?;
     }

@@ -18,6 +18,7 @@ use super::capsule::{PackArgs, tell_left_out};
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::CommandError;
+use crate::key_args::read_recipients;
 use crate::moment::{Moment, parse_moment};
 use crate::passphrase;
 use crate::quantity::{format_bytes, format_count};
@@ -167,16 +168,6 @@ fn tell_rest(
     };
     ui.hint(format_args!("`carryover open {name}` goes on with it; send the passphrase another way"))?;
     Ok(())
-}
-
-fn read_recipients(context: &Context, given: &[String]) -> Result<Vec<Recipient>, CommandError> {
-    let mut recipients = Vec::new();
-    for text in given {
-        let path = context.cwd.join(text);
-        let found = if path.is_file() { Recipient::read_file(&path)? } else { vec![Recipient::parse(text)?] };
-        recipients.extend(found);
-    }
-    Ok(recipients)
 }
 
 /// Tells what will be in it, and what was masked or left out, before anything is written.

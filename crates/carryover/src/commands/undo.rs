@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use carryover_agents::Target;
+use carryover_engine::capsule::workspace::TakenFiles;
 use carryover_engine::context::Context;
 use carryover_engine::memory::sync::MEMORY_SYNC;
-use carryover_engine::write::undo::{self, RemovedPart, UndoError, Undoable};
+use carryover_engine::write::undo::{self, KeptFiles, RemovedPart, UndoError, UndoReport, Undoable};
 use clap::Args;
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::quantity::format_count;
 use crate::relative_time::format_ago;
 use crate::session_row::{abbreviate_home, cut_to_width};
 use crate::ui::{DIM, Ui};
@@ -17,7 +19,8 @@ use crate::ui::{DIM, Ui};
 /// Take back what a resume wrote
 ///
 /// Removes exactly what was added to the target's store. Where somebody has gone on in that session since, nothing is
-/// removed, unless --force is given.
+/// removed, unless --force is given. Files that `import` has put into a folder stay there, unless --files is given: then
+/// those go that nobody has changed, and a checkout is as it was.
 #[derive(Args)]
 pub(crate) struct UndoArgs {
     /// The id that `resume` told; the last one by default
@@ -26,8 +29,11 @@ pub(crate) struct UndoArgs {
     /// Also where somebody has gone on in the session since; without an id, the last one of this project
     #[arg(long)]
     force: bool,
+    /// Take back the files of an import, too, if none was changed since; with --force, those that were not
+    #[arg(long)]
+    files: bool,
     /// List the resumes that can be taken back, the last one first, and take back none
-    #[arg(long, conflicts_with_all = ["id", "force"])]
+    #[arg(long, conflicts_with_all = ["id", "force", "files"])]
     list: bool,
 }
 
@@ -49,6 +55,30 @@ struct ResumeRow {
     project: String,
     removes: Vec<String>,
     changes: Vec<String>,
+    /// Files that an import has put into a folder, which stay without `--files`.
+    files: Option<FilesRow>,
+}
+
+#[derive(Serialize)]
+struct FilesRow {
+    folder: String,
+    files: usize,
+}
+
+impl FilesRow {
+    fn new(kept: &KeptFiles) -> Self {
+        Self { folder: kept.folder.display().to_string(), files: kept.files }
+    }
+}
+
+/// Files that were taken back, as `--json` tells them.
+#[derive(Serialize)]
+struct TakenRow<'a> {
+    folder: String,
+    removed: usize,
+    brought_back: usize,
+    folder_removed: bool,
+    left: &'a [String],
 }
 
 /// The report, as `--json` tells it.
@@ -60,6 +90,8 @@ struct UndoDocument<'a> {
     session_id: &'a str,
     removed: Vec<String>,
     changed: Vec<String>,
+    kept_files: Option<FilesRow>,
+    taken_files: Option<TakenRow<'a>>,
     warnings: &'a [String],
 }
 
@@ -68,8 +100,8 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
         return list_resumes(ui, context);
     }
     let id = choose_id(ui, context, args)?;
-    let undone =
-        undo::undo_resume(context, id.as_deref(), args.force).map_err(|error| explain_error(context, error))?;
+    let undo = if args.files { undo::undo_with_files } else { undo::undo_resume };
+    let undone = undo(context, id.as_deref(), args.force).map_err(|error| explain_error(context, error))?;
     for warning in &undone.warnings {
         ui.warning(warning)?;
     }
@@ -81,12 +113,31 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
             session_id: &undone.session,
             removed: undone.removed.iter().map(|path| path.display().to_string()).collect(),
             changed: undone.removed_parts.iter().map(|taken| taken.file.display().to_string()).collect(),
+            kept_files: undone.kept.as_ref().map(FilesRow::new),
+            taken_files: undone.taken.as_ref().map(taken_row),
             warnings: &undone.warnings,
         })?;
         return Ok(());
     }
+    tell_undone(ui, context, &undone)
+}
+
+fn taken_row(taken: &TakenFiles) -> TakenRow<'_> {
+    TakenRow {
+        folder: taken.folder.display().to_string(),
+        removed: taken.removed,
+        brought_back: taken.brought_back,
+        folder_removed: taken.is_folder_gone,
+        left: &taken.left,
+    }
+}
+
+fn tell_undone(ui: &mut Ui, context: &Context, undone: &UndoReport) -> Result<(), CommandError> {
     let target = Target::by_name(&undone.target).map_or(&*undone.target, |target| target.name);
-    if undone.target == MEMORY_SYNC {
+    let has_session = !(undone.removed.is_empty() && undone.removed_parts.is_empty());
+    if undone.taken.is_some() && !has_session {
+        ui.status(format_args!("took back the files of {}", undone.id))?;
+    } else if undone.target == MEMORY_SYNC {
         ui.status("took back what `memory sync` wrote")?;
     } else if undone.session.is_empty() {
         ui.status(format_args!("took back what {target} got"))?;
@@ -98,6 +149,28 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
     }
     for path in &undone.removed {
         ui.status(format_args!("  removed {DIM}{}{DIM:#}", abbreviate_home(context, path)))?;
+    }
+    if let Some(taken) = &undone.taken {
+        tell_taken(ui, context, taken)?;
+    }
+    if let Some(KeptFiles { folder, files }) = &undone.kept {
+        let (files, folder) = (format_count(*files, "file", "files"), abbreviate_home(context, folder));
+        ui.status(format_args!("  kept    {files} in {DIM}{folder}{DIM:#}"))?;
+        ui.hint(format_args!("`carryover undo {} --files` takes them back, too", undone.id))?;
+    }
+    Ok(())
+}
+
+fn tell_taken(ui: &mut Ui, context: &Context, taken: &TakenFiles) -> Result<(), CommandError> {
+    let folder = abbreviate_home(context, &taken.folder);
+    if taken.removed > 0 || taken.brought_back == 0 {
+        let with = if taken.is_folder_gone { ", and the folder" } else { "" };
+        let files = format_count(taken.removed, "file", "files");
+        ui.status(format_args!("  removed {files} in {DIM}{folder}{DIM:#}{with}"))?;
+    }
+    if taken.brought_back > 0 {
+        let files = format_count(taken.brought_back, "file", "files");
+        ui.status(format_args!("  brought back {files} in {DIM}{folder}{DIM:#}"))?;
     }
     Ok(())
 }
@@ -116,6 +189,10 @@ fn list_resumes(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
         let files = resume.files.iter().map(|file| ("removes", file));
         for (verb, file) in files.chain(resume.shared.iter().map(|file| ("changes", file))) {
             writeln!(ui.out(), "  {DIM}{verb} {}{DIM:#}", abbreviate_home(context, file))?;
+        }
+        if let Some(KeptFiles { folder, files }) = &resume.workspace {
+            let (files, folder) = (format_count(*files, "file", "files"), abbreviate_home(context, folder));
+            writeln!(ui.out(), "  {DIM}with --files: {files} in {folder}{DIM:#}")?;
         }
     }
     if resumes.is_empty() {
@@ -136,6 +213,7 @@ fn resume_row(one: &Undoable) -> ResumeRow {
         project: one.project.display().to_string(),
         removes: names(&one.files),
         changes: names(&one.shared),
+        files: one.workspace.as_ref().map(FilesRow::new),
     }
 }
 

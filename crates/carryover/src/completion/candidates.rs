@@ -165,7 +165,7 @@ pub(super) fn value_candidates(dotted: &str) -> Vec<CompletionCandidate> {
         Some(ValueKind::Seconds) => ["10", "30", "60"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Days) => ["0", "90", "365"].map(CompletionCandidate::new).into(),
         Some(ValueKind::Port) => ["0", "47823"].map(CompletionCandidate::new).into(),
-        Some(ValueKind::Address | ValueKind::Paths) | None => Vec::new(),
+        Some(ValueKind::Address | ValueKind::Paths | ValueKind::Recipients) | None => Vec::new(),
     }
 }
 
@@ -195,7 +195,8 @@ mod tests {
         for key in config::all_keys() {
             let name = key.name.replace("<agent>", "codex").replace("<name>", "origin");
             let offers = !value_candidates(&name).is_empty();
-            assert_eq!(offers, ![ValueKind::Address, ValueKind::Paths].contains(&key.kind), "{}", key.name);
+            let is_free = matches!(key.kind, ValueKind::Address | ValueKind::Paths | ValueKind::Recipients);
+            assert_eq!(offers, !is_free, "{}", key.name);
         }
         assert!(value_candidates("no.such").is_empty());
     }

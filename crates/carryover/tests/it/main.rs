@@ -36,6 +36,8 @@ mod test_handoff;
 mod test_hook;
 #[cfg(unix)]
 mod test_import;
+#[cfg(target_os = "linux")]
+mod test_import_choices;
 mod test_info;
 #[cfg(unix)]
 mod test_install;
@@ -54,6 +56,7 @@ mod test_resilience;
 mod test_resume;
 mod test_resume_again;
 mod test_save;
+mod test_sealed;
 #[cfg(unix)]
 mod test_share;
 mod test_share_places;
@@ -63,6 +66,7 @@ mod test_show;
 mod test_status;
 mod test_streams;
 mod test_undo;
+mod test_undo_files;
 mod test_usage;
 mod test_version;
 #[cfg(unix)]

@@ -16,6 +16,7 @@ fn without_a_file_the_defaults_hold() {
     handoff.pointers              (true)
     handoff.max_age               (14)
     conversations.recent_messages (20)
+    conversations.recipients      (none: a passphrase is asked for)
     conversations.suggest         (false)
     daemon.port                   (47823)
     watch.agents                  (the agents that are looked at)
@@ -63,6 +64,7 @@ fn what_is_set_is_read_back() {
     handoff.pointers              (true)
     handoff.max_age               (14)
     conversations.recent_messages (20)
+    conversations.recipients      (none: a passphrase is asked for)
     conversations.suggest         (false)
     daemon.port                   (47823)
     watch.agents                  (the agents that are looked at)
@@ -103,7 +105,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, conversations.recent_messages, conversations.suggest, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention, remotes.<name>.url
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, conversations.recent_messages, conversations.recipients, conversations.suggest, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention, remotes.<name>.url
     ");
 }
 

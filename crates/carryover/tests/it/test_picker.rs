@@ -21,7 +21,7 @@ fn start_picker(env: &TestEnv, args: &[&str]) -> Terminal {
 }
 
 #[cfg(target_os = "linux")]
-fn start_in_terminal(env: &TestEnv, launch: Launch) -> Terminal {
+pub(crate) fn start_in_terminal(env: &TestEnv, launch: Launch) -> Terminal {
     use std::os::unix::fs::PermissionsExt;
     for name in ["claude", "codex"] {
         let program = format!("bin/{name}");

@@ -16,6 +16,11 @@ use crate::carry::resume::{self, Report, ResumeError};
 use crate::client;
 use crate::context::Context;
 use crate::sessions::list::ListedSession;
+use crate::write::journal::SessionRef;
+use crate::write::undo_files::{WorkspaceJournal, abandon_workspace, adopt_workspace, name_resume};
+
+/// Is part of the names of files on their way into a folder that something else is in.
+const FORCED_MARK: &str = "import";
 
 /// How a capsule is gone on with.
 #[derive(Clone)]
@@ -92,7 +97,27 @@ pub fn import_capsule(
     capsule: &mut VerifiedCapsule,
     options: &ImportOptions,
 ) -> Result<Imported, CapsuleError> {
-    let workspace = bring_workspace(context, capsule, options)?;
+    let (workspace, journal) = bring_workspace(context, capsule, options)?;
+    let imported = import_session(context, capsule, options, workspace);
+    let resume = imported.as_ref().ok().and_then(|imported| imported.report.undo_id.as_deref());
+    match (journal, &imported) {
+        (Some(id), Ok(_)) => name_resume(context, &id, resume)?,
+        // Where no session goes on there, its files have no business there either.
+        (Some(id), Err(_)) => abandon_workspace(context, &id),
+        (None, Ok(imported)) if imported.workspace == WorkspaceOutcome::Same => {
+            adopt_workspace(context, &options.folder, resume)?;
+        }
+        (None, _) => {}
+    }
+    imported
+}
+
+fn import_session(
+    context: &Context,
+    capsule: &mut VerifiedCapsule,
+    options: &ImportOptions,
+    workspace: WorkspaceOutcome,
+) -> Result<Imported, CapsuleError> {
     let project = project_below(&options.folder, &capsule.workspace.project);
     let mut warnings = find_drift(context, capsule, &project, &workspace);
     let laid_out = capsule.lay_out(context)?;
@@ -103,33 +128,49 @@ pub fn import_capsule(
     Ok(Imported { project, workspace, own_records, report })
 }
 
+/// Puts the workspace into the folder; and the journal of its files, where they can be taken back.
 fn bring_workspace(
     context: &Context,
     capsule: &mut VerifiedCapsule,
     options: &ImportOptions,
-) -> Result<WorkspaceOutcome, CapsuleError> {
+) -> Result<(WorkspaceOutcome, Option<String>), CapsuleError> {
     if !capsule.has_files() {
-        return Ok(WorkspaceOutcome::Absent);
+        return Ok((WorkspaceOutcome::Absent, None));
     }
     let has_nothing = capsule.workspace.files == 0 && capsule.workspace.files_mode == FilesMode::Full;
     if has_nothing && options.folder.is_dir() {
-        return Ok(WorkspaceOutcome::Same);
+        return Ok((WorkspaceOutcome::Same, None));
     }
     let drift = if is_empty(&options.folder)? {
         WorkspaceDrift { count: capsule.workspace.files, paths: Vec::new() }
     } else {
         let drift = capsule.compare_workspace(&options.folder)?;
         if drift.count == 0 {
-            return Ok(WorkspaceOutcome::Same);
+            return Ok((WorkspaceOutcome::Same, None));
         }
         drift
     };
     if !options.files {
-        return Ok(WorkspaceOutcome::Left(drift));
+        return Ok((WorkspaceOutcome::Left(drift), None));
     }
     let into = RestoreInto::choose(context, &options.folder, &capsule.workspace, drift.count, options.force)?;
-    let restored = capsule.restore_workspace(context, &options.folder, into)?;
-    Ok(restored.map_or(WorkspaceOutcome::Absent, WorkspaceOutcome::Restored))
+    let Some(noted) = capsule.note_restored(context, &options.folder, into)? else {
+        let restored = capsule.restore_workspace(context, &options.folder, into, FORCED_MARK)?;
+        return Ok((restored.map_or(WorkspaceOutcome::Absent, WorkspaceOutcome::Restored), None));
+    };
+    let source = &capsule.manifest.source;
+    let source = SessionRef { agent: source.agent.clone(), session: SessionId(source.session_id.clone()) };
+    let journal = WorkspaceJournal::begin(context, source, &noted)?;
+    match capsule.restore_workspace(context, &options.folder, into, journal.mark()) {
+        Ok(restored) => {
+            let id = journal.finish(context)?;
+            Ok((restored.map_or(WorkspaceOutcome::Absent, WorkspaceOutcome::Restored), Some(id)))
+        }
+        Err(error) => {
+            journal.abandon(context);
+            Err(error)
+        }
+    }
 }
 
 /// The session's own folder in the workspace.

@@ -11,8 +11,8 @@ use super::digest::Hashing;
 use super::manifest::{BOUNDARY, MANIFEST, Manifest, MemberRecord, RAW, SNAPSHOT, TRANSCRIPT, WORKSPACE};
 use super::staging::StagingFolder;
 use super::workspace::{
-    RestoreInto, RestoredWorkspace, WorkspaceDrift, WorkspaceRecord, compare_workspace, restore_workspace,
-    verify_snapshot,
+    RestoreInto, RestoredFiles, RestoredWorkspace, WorkspaceDrift, WorkspaceRecord, compare_workspace, note_restored,
+    restore_workspace, verify_snapshot,
 };
 use crate::context::Context;
 use crate::own::private;
@@ -227,9 +227,23 @@ impl VerifiedCapsule {
         context: &Context,
         folder: &Path,
         into: RestoreInto,
+        mark: &str,
     ) -> Result<Option<RestoredWorkspace>, CapsuleError> {
         let record = self.workspace.clone();
-        self.with_snapshot(|stream, packed| restore_workspace(context, stream, packed, &record, folder, into))
+        self.with_snapshot(|stream, packed| restore_workspace(context, stream, packed, &record, folder, into, mark))
+    }
+
+    /// Notes what that would write; none where it could not be taken back.
+    pub(super) fn note_restored(
+        &mut self,
+        context: &Context,
+        folder: &Path,
+        into: RestoreInto,
+    ) -> Result<Option<RestoredFiles>, CapsuleError> {
+        let record = self.workspace.clone();
+        let noted =
+            self.with_snapshot(|stream, packed| note_restored(context, stream, packed, &record, folder, into))?;
+        Ok(noted.flatten())
     }
 
     fn with_snapshot<T>(

@@ -43,8 +43,12 @@ impl EarlierCopy {
 /// A session by the name under which its copies are known.
 pub(super) fn source_ref(session: &ListedSession) -> SessionRef {
     let id = match session.agent.as_captured() {
-        // A file may claim to be any session: it takes the place of none but its own earlier copies.
-        Some(_) => SessionId(session.found.source.path.display().to_string()),
+        // A file may claim to be any session: it takes the place of none but its own earlier copies. One that was decrypted
+        // for a while is named by the file that it stands for.
+        Some(_) => {
+            let source = &session.found.source;
+            SessionId(source.key.clone().unwrap_or_else(|| source.path.display().to_string()))
+        }
         None => session.found.id.clone(),
     };
     SessionRef { agent: session.agent.facts().id.to_owned(), session: id }

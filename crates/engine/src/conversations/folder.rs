@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use carryover_agents::formats::file::read_text;
-use carryover_agents::saved::{MESSAGES_FILE, SESSION_FILE, SESSION_FOLDER, read_session_file};
+use carryover_agents::saved::{MESSAGES_FILE, SEALED_FILE, SESSION_FILE, SESSION_FOLDER, read_session_file};
 use carryover_core::plain::one_line;
 use carryover_core::render::saved::SavedSession;
 use carryover_core::time::Timestamp;
@@ -29,7 +29,10 @@ pub struct Conversation {
     /// What is known of it; where there is no `session.json`, what its folder and its document tell.
     pub saved: SavedSession,
     pub has_session: bool,
+    /// In the open.
     pub has_messages: bool,
+    /// Encrypted, which is what counts where both are there.
+    pub has_sealed: bool,
 }
 
 /// The conversations of a project, the last used first.
@@ -54,6 +57,10 @@ impl Conversation {
         self.folder.join(SESSION_FOLDER).join(MESSAGES_FILE)
     }
 
+    pub fn sealed_file(&self) -> PathBuf {
+        self.folder.join(SESSION_FOLDER).join(SEALED_FILE)
+    }
+
     pub fn document_file(&self) -> PathBuf {
         self.folder.join(format!("{}.md", self.saved.conversation_type))
     }
@@ -70,7 +77,8 @@ impl Conversation {
 
     /// A conversation in a folder; the error is for the user.
     fn open(folder: &Path, date: &str, id: &str) -> Result<Self, String> {
-        let [session, messages] = [SESSION_FILE, MESSAGES_FILE].map(|name| folder.join(SESSION_FOLDER).join(name));
+        let [session, messages, sealed] =
+            [SESSION_FILE, MESSAGES_FILE, SEALED_FILE].map(|name| folder.join(SESSION_FOLDER).join(name));
         let told = if is_inside(folder, &session) { read_session_file(&session) } else { Ok(None) };
         let mut conversation = Self {
             folder: folder.to_owned(),
@@ -79,6 +87,7 @@ impl Conversation {
             saved: SavedSession::default(),
             has_session: false,
             has_messages: messages.is_file() && is_inside(folder, &messages),
+            has_sealed: sealed.is_file() && is_inside(folder, &sealed),
         };
         match told.map_err(|error| error.to_string())? {
             Some(saved) if is_plain_type(&saved.conversation_type) => {

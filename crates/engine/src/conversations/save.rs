@@ -4,20 +4,23 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::saved::{SEALED_FILE, SESSION_FOLDER};
 use carryover_core::distill::{Brief, Quoting};
 use carryover_core::plain::one_line;
 use carryover_core::redact::mask_kinds;
 use carryover_core::render::saved::{
     AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessage, SavedMessages,
-    SavedSession, SavedStatus, append_messages, is_type, render_document, save_messages, slugify,
+    SavedSession, SavedStatus, SealedHead, append_messages, is_type, render_document, render_sealed_document,
+    save_messages, slugify,
 };
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::StartSettings;
 
 use super::command::{find_current, split_command};
 use super::folder::{Conversation, FOLDER, conversation_root, list_conversations, number_of};
-use super::store::{NewContent, hash_text, messages_content, session_content, write_files};
-use super::thread::{find_predecessor, find_save, thread_name};
+use super::sealing::{LockBefore, NewLock, SealError, Sealed, Unsealed};
+use super::store::{FileChanges, hash_text, messages_content, session_content, write_files};
+use super::thread::{find_predecessor, find_save, list_saves, thread_name};
 use crate::carry::canonical::build_canonical;
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
@@ -42,6 +45,8 @@ pub struct SaveOptions<'a> {
     pub topic: Option<&'a str>,
     pub status: SavedStatus,
     pub redact: bool,
+    /// Seals the messages; those of a conversation that is sealed are so without it.
+    pub encrypt: bool,
 }
 
 /// A save that is decided and not yet written.
@@ -59,7 +64,42 @@ pub struct SavePlan {
     pub masked: BTreeMap<String, usize>,
     pub left_out: LeftOut,
     pub warnings: Vec<String>,
-    contents: Vec<NewContent>,
+    changes: FileChanges,
+    /// Messages that are written in no other form than sealed.
+    unsealed: Option<Unsealed>,
+}
+
+/// What is to be done about the messages of a sealed conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sealing<'a> {
+    /// What is in the file is what would be written: it stays as it is, byte for byte.
+    Unchanged,
+    Needed {
+        before: Option<&'a LockBefore>,
+    },
+}
+
+impl SavePlan {
+    /// How the messages are sealed; none where they are in the open.
+    pub fn sealing(&self) -> Option<Sealing<'_>> {
+        let unsealed = self.unsealed.as_ref()?;
+        let needed = Sealing::Needed { before: unsealed.before.as_ref() };
+        Some(if unsealed.is_unchanged { Sealing::Unchanged } else { needed })
+    }
+
+    /// Seals the messages; until that is done, they are not among what is written.
+    pub fn seal(&mut self, new: &NewLock) -> Result<(), SealError> {
+        let path = self.conversation.sealed_file();
+        let Some(unsealed) = &mut self.unsealed else { return Ok(()) };
+        match unsealed.seal(&path, new)? {
+            Sealed::Unchanged => unsealed.is_unchanged = true,
+            Sealed::Written { bytes, note } => {
+                self.changes.contents.insert(0, (path, bytes));
+                self.changes.sealed = Some(note);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A save that was written.
@@ -95,8 +135,9 @@ pub fn plan_save(
         *count = count.saturating_sub(before.get(kind).copied().unwrap_or(0));
         *count > 0
     });
-    let draft = Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root };
-    let conversation = draft.make_conversation(earlier, predecessor, &listing.conversations);
+    let seals = options.encrypt || earlier.into_iter().chain(predecessor).any(|one| one.is_sealed(context));
+    let draft = Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root, seals };
+    let (conversation, head) = draft.make_conversation(earlier, predecessor, &listing.conversations);
     let mut plan = SavePlan {
         is_new: earlier.is_none(),
         added: messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines)),
@@ -104,22 +145,55 @@ pub fn plan_save(
         masked,
         left_out: messages.left_out,
         warnings: [distilled.warnings.clone(), canonical.warnings, listing.warnings].concat(),
-        contents: Vec::new(),
+        changes: FileChanges::default(),
+        unsealed: None,
         conversation,
         root: root.clone(),
     };
-    draft.fill_contents(&mut plan, earlier).map_err(|source| ResumeError::Write { path: root.clone(), source })?;
+    let fill = |plan: &mut SavePlan| {
+        if let Some(head) = &head {
+            plan.unsealed = Some(Unsealed::new(context, head, &messages.messages, earlier, predecessor)?);
+            plan.warnings.extend(warn_open(context, &plan.conversation, earlier, &listing.conversations));
+        }
+        draft.fill_contents(plan, earlier)
+    };
+    fill(&mut plan).map_err(|source| ResumeError::Write { path: root, source })?;
     Ok(plan)
 }
 
 /// Writes a save.
 pub fn apply_save(context: &Context, plan: &SavePlan) -> io::Result<Saved> {
-    let (undo_id, warnings) = write_files(context, &plan.root, &plan.conversation, &plan.contents)?;
+    let (undo_id, warnings) = write_files(context, &plan.root, &plan.conversation, &plan.changes)?;
     Ok(Saved { undo_id, warnings })
 }
 
 fn count_saved_lines(earlier: &Conversation) -> usize {
+    if earlier.has_sealed {
+        return earlier.saved.document.messages;
+    }
     super::store::read_messages(earlier).ok().flatten().map_or(0, |(messages, unread)| messages.len() + unread)
+}
+
+/// Warnings about what of a sealed conversation can be read all the same.
+fn warn_open(
+    context: &Context,
+    conversation: &Conversation,
+    earlier: Option<&Conversation>,
+    all: &[Conversation],
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if earlier.is_some_and(|earlier| earlier.has_messages && !earlier.is_sealed(context)) {
+        warnings.push(
+            "its messages were in the open until now: its title and the name of its folder stay as they were, and what              git has committed stays in its history"
+                .to_owned(),
+        );
+    }
+    let is_other =
+        |other: &&Conversation| other.name() != conversation.name() && other.has_messages && !other.has_sealed;
+    for other in list_saves(all, conversation).into_iter().filter(is_other) {
+        warnings.push(format!("an earlier save of it is in the open: {}", other.name()));
+    }
+    warnings
 }
 
 fn count_masks(messages: &SavedMessages) -> BTreeMap<String, usize> {
@@ -140,6 +214,8 @@ struct Draft<'a> {
     distilled: &'a DistilledSession,
     messages: &'a SavedMessages,
     root: &'a Path,
+    /// Nothing of what was said may be in the open.
+    seals: bool,
 }
 
 impl Draft<'_> {
@@ -149,24 +225,31 @@ impl Draft<'_> {
         earlier: Option<&Conversation>,
         predecessor: Option<&Conversation>,
         all: &[Conversation],
-    ) -> Conversation {
+    ) -> (Conversation, Option<SealedHead>) {
         let header = &self.distilled.history.header;
-        let saved = self.make_session(earlier, predecessor);
+        let (saved, head) = self.make_session(earlier, predecessor);
+        let (has_messages, has_sealed) = (head.is_none(), head.is_some());
         if let Some(earlier) = earlier {
-            return Conversation { saved, has_session: true, has_messages: true, ..earlier.clone() };
+            return (Conversation { saved, has_session: true, has_messages, has_sealed, ..earlier.clone() }, head);
         }
         let begun = header.started_at.unwrap_or(self.context.env.now).to_string();
         let date = begun.get(..10).unwrap_or(&begun).to_owned();
-        let topic = slugify(self.options.topic.unwrap_or(&saved.title));
+        let untold = if self.seals { "" } else { &saved.title };
+        let topic = slugify(self.options.topic.unwrap_or(untold));
         let topic = if topic.is_empty() { slugify(&saved.agent) } else { topic };
         let number = all.iter().filter(|other| other.date == date).filter_map(|other| number_of(&other.id)).max();
         let id = format!("{:03}-{}-{topic}", number.unwrap_or(0) + 1, saved.conversation_type);
         let folder = self.root.join(FOLDER).join(&date).join(&id);
         let saved = SavedSession { conversation_id: id.clone(), ..saved };
-        Conversation { folder, date, id, saved, has_session: true, has_messages: true }
+        (Conversation { folder, date, id, saved, has_session: true, has_messages, has_sealed }, head)
     }
 
-    fn make_session(&self, earlier: Option<&Conversation>, predecessor: Option<&Conversation>) -> SavedSession {
+    /// What is known of it, and what of that is sealed.
+    fn make_session(
+        &self,
+        earlier: Option<&Conversation>,
+        predecessor: Option<&Conversation>,
+    ) -> (SavedSession, Option<SealedHead>) {
         let (brief, header) = (&self.distilled.brief, &self.distilled.history.header);
         let known = earlier.or(predecessor).map(|known| &known.saved);
         let agent_config = self.make_config(earlier.map(|earlier| &earlier.saved.agent_config));
@@ -174,12 +257,14 @@ impl Draft<'_> {
         let kind = kind.or_else(|| known.map(|known| known.conversation_type.clone()));
         let written = |at: Option<Timestamp>| at.unwrap_or(self.context.env.now).to_string();
         let begun = header.started_at.or(header.updated_at);
-        SavedSession {
+        // What is sealed has the session's own title, so that it is the same again whatever the user calls it.
+        let (topic, titled) = if self.seals { (None, None) } else { (self.options.topic, earlier) };
+        let saved = SavedSession {
             schema: SAVED_SCHEMA.to_owned(),
             version: SAVED_VERSION.to_owned(),
             conversation_id: earlier.map(|earlier| earlier.id.clone()).unwrap_or_default(),
             conversation_type: kind.unwrap_or_else(|| type_from_command(agent_config.command.as_deref())),
-            title: choose_title(brief, &agent_config, self.options.topic, earlier),
+            title: choose_title(brief, &agent_config, topic, titled),
             status: self.options.status,
             created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
             last_active: written(header.updated_at.or(begun)),
@@ -197,7 +282,21 @@ impl Draft<'_> {
             compacted: self.messages.compacted.clone(),
             agent_config,
             document: SavedDocument::default(),
+            sealed: self.seals,
+        };
+        if !self.seals {
+            return (saved, None);
         }
+        let title = self.open_title(&saved.conversation_type, earlier);
+        let (open, head) = saved.split_sealed(title);
+        (open, Some(head))
+    }
+
+    /// The title of a sealed conversation: what the user has called it, and never what was said in it.
+    fn open_title(&self, kind: &str, earlier: Option<&Conversation>) -> String {
+        let topic = self.options.topic.map(|topic| one_line(topic, 200));
+        let title = topic.or_else(|| earlier.map(|earlier| earlier.saved.title.clone()));
+        title.unwrap_or_else(|| SavedSession::untold_title(kind, self.session.agent.facts().name))
     }
 
     /// What it was begun with. The first save counts: a command that has changed since is another.
@@ -227,11 +326,24 @@ impl Draft<'_> {
         let messages = &self.messages.messages;
         let resume_command = format!("carryover resume {}", plan.conversation.id);
         let options = DocumentOptions { agent_name: name, resume_command: &resume_command };
-        let fresh = || render_document(&plan.conversation.saved, &self.distilled.brief, messages, &options);
+        let sealed_file = format!("{SESSION_FOLDER}/{SEALED_FILE}");
+        let saved = &plan.conversation.saved;
+        let fresh = || {
+            if self.seals {
+                render_sealed_document(saved, &options, &sealed_file)
+            } else {
+                render_document(saved, &self.distilled.brief, messages, &options)
+            }
+        };
         let document = earlier.and_then(|earlier| Some((earlier.read_document()?, &earlier.saved.document)));
         let text = match document {
             Some((now, left)) if hash_text(&now) != left.hash => {
                 plan.keeps_document = true;
+                if self.seals && !left.hash.is_empty() {
+                    plan.warnings
+                        .push("its document was written in by hand and stays as it is, in the open".to_owned());
+                }
+                let messages = if self.seals { &[] } else { messages.as_slice() };
                 let new = messages.get(left.messages..).unwrap_or_default();
                 if new.is_empty() { now } else { append_messages(&now, new, name) }
             }
@@ -242,11 +354,16 @@ impl Draft<'_> {
             hash: if plan.keeps_document { String::new() } else { hash_text(&text) },
             messages: messages.len(),
         };
-        plan.contents = vec![
-            (plan.conversation.messages_file(), messages_content(messages)),
-            (plan.conversation.document_file(), text.into_bytes()),
-            (plan.conversation.session_file(), session_content(&plan.conversation.saved)?),
-        ];
+        let conversation = &plan.conversation;
+        let document = (conversation.document_file(), text.into_bytes());
+        let session = (conversation.session_file(), session_content(&conversation.saved)?);
+        if self.seals {
+            plan.changes.contents = vec![document, session];
+            plan.changes.dropped = vec![conversation.messages_file()];
+        } else {
+            let open = (conversation.messages_file(), messages_content(messages));
+            plan.changes.contents = vec![open, document, session];
+        }
         Ok(())
     }
 }

@@ -14,11 +14,21 @@ use super::folder::Conversation;
 use crate::context::Context;
 use crate::own::files;
 use crate::write::disk::{Disk, RealDisk};
-use crate::write::journal::{self, Journal, Lock, SAVED_CONVERSATION, SessionRef, State, WrittenFile};
+use crate::write::journal::{self, Journal, Lock, SAVED_CONVERSATION, SealedNote, SessionRef, State, WrittenFile};
 use crate::write::undo;
 
 /// A file to be written: its place and its bytes.
 pub(super) type NewContent = (PathBuf, Vec<u8>);
+
+/// The files of a conversation as they are to be.
+#[derive(Default)]
+pub(super) struct FileChanges {
+    pub(super) contents: Vec<NewContent>,
+    /// Those that go once the others are written.
+    pub(super) dropped: Vec<PathBuf>,
+    /// How the messages were sealed anew.
+    pub(super) sealed: Option<SealedNote>,
+}
 
 /// A digest as it is written into `session.json`.
 pub(super) fn hash_text(text: &str) -> String {
@@ -61,8 +71,9 @@ pub(super) fn write_files(
     context: &Context,
     root: &Path,
     conversation: &Conversation,
-    contents: &[NewContent],
+    changes: &FileChanges,
 ) -> io::Result<(Option<String>, Vec<String>)> {
+    let FileChanges { contents, dropped, sealed } = changes;
     let disk = &mut RealDisk;
     let _lock = Lock::acquire(context)?;
     let warnings = undo::recover(AGENTS, disk, context);
@@ -75,6 +86,7 @@ pub(super) fn write_files(
         // It came with a clone, or was taken back: git knows how it was.
         None => {
             replace_all(disk, root, contents)?;
+            drop_all(disk, dropped)?;
             return Ok((None, warnings));
         }
     };
@@ -83,6 +95,7 @@ pub(super) fn write_files(
         journal.files.retain(|written| written.path != *path);
         journal.files.push(WrittenFile::from_bytes(path, bytes));
     }
+    journal.sealed = sealed.clone().or(journal.sealed);
     if is_new {
         journal.folders = missing_folders(&conversation.session_file());
         journal::write(disk, context, &journal)?;
@@ -91,6 +104,8 @@ pub(super) fn write_files(
         }
     }
     replace_all(disk, root, contents)?;
+    drop_all(disk, dropped)?;
+    journal.files.retain(|written| !dropped.contains(&written.path));
     journal.state = State::Done;
     journal::write(disk, context, &journal)?;
     Ok((Some(journal.id), warnings))
@@ -108,11 +123,19 @@ fn replace_all(disk: &mut dyn Disk, root: &Path, contents: &[NewContent]) -> io:
     Ok(())
 }
 
+fn drop_all(disk: &mut dyn Disk, dropped: &[PathBuf]) -> io::Result<()> {
+    for path in dropped.iter().filter(|path| path.symlink_metadata().is_ok()) {
+        disk.remove_file(path)?;
+    }
+    Ok(())
+}
+
 /// A clone may bring a link, which would lead us to write elsewhere.
 fn refuse_links(root: &Path, conversation: &Conversation) -> io::Result<()> {
     let file = conversation.session_file();
     let above = file.ancestors().take_while(|above| *above != root);
-    for path in above.chain([conversation.messages_file(), conversation.document_file()].iter().map(PathBuf::as_path)) {
+    let files = [conversation.messages_file(), conversation.sealed_file(), conversation.document_file()];
+    for path in above.chain(files.iter().map(PathBuf::as_path)) {
         if fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
             let message = format!("{} is a link, and is not written through", path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
@@ -145,13 +168,25 @@ fn find_journal(context: &Context, conversation: &Conversation) -> Option<Journa
     })
 }
 
+/// How we sealed the messages of a conversation, and the file as we left it.
+pub(super) fn find_sealed_note(
+    context: &Context,
+    conversation: &Conversation,
+) -> Option<(SealedNote, Option<WrittenFile>)> {
+    let journal = find_journal(context, conversation)?;
+    let path = conversation.sealed_file();
+    let left = journal.files.iter().find(|written| written.path == path).cloned();
+    Some((journal.sealed?, left))
+}
+
 /// Notes how a conversation stands; one without `session.json` has no place for it.
 pub fn set_status(context: &Context, root: &Path, conversation: &Conversation, status: SavedStatus) -> io::Result<()> {
     if !conversation.has_session || conversation.saved.status == status {
         return Ok(());
     }
     let saved = SavedSession { status, ..conversation.saved.clone() };
-    write_files(context, root, conversation, &[(conversation.session_file(), session_content(&saved)?)])?;
+    let contents = vec![(conversation.session_file(), session_content(&saved)?)];
+    write_files(context, root, conversation, &FileChanges { contents, ..FileChanges::default() })?;
     Ok(())
 }
 

@@ -81,6 +81,9 @@ pub struct HandoffConfig {
 pub struct ConversationsConfig {
     /// Messages that are told whole where a conversation goes on from a prompt.
     pub recent_messages: Option<u64>,
+    /// Public keys that a conversation is sealed for, where the command names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recipients: Vec<String>,
     /// Whether agents are told that they may offer to save; they are not where nothing is said.
     pub suggest: Option<bool>,
 }

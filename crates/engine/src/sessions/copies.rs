@@ -51,7 +51,8 @@ impl Copies {
         let mut known = Self::default();
         // One that was brought back is itself, and one that was saved is no session.
         let is_copy = |journal: &Journal| {
-            journal.source.agent != journal::FROM_LEDGER && journal.target.agent != journal::SAVED_CONVERSATION
+            let others = [journal::SAVED_CONVERSATION, journal::RESTORED_WORKSPACE];
+            journal.source.agent != journal::FROM_LEDGER && !others.contains(&journal.target.agent.as_str())
         };
         let sessions =
             |journal: &Journal| journal.state == State::Done && journal.blocks.is_empty() && is_copy(journal);

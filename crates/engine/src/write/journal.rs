@@ -28,7 +28,10 @@ pub(crate) const FROM_LEDGER: &str = "ledger";
 pub(crate) const STANDING_POINTERS: &str = "handoff";
 /// Whose target a conversation is that was saved in its project.
 pub(crate) const SAVED_CONVERSATION: &str = "conversation";
+/// Whose target a folder is that the files of a capsule were put into.
+pub(crate) const RESTORED_WORKSPACE: &str = "workspace";
 const LINEAGE_SUFFIX: &str = ".lineage";
+const WORKSPACE_SUFFIX: &str = ".workspace";
 const MAX_BYTES: u64 = 256 << 20;
 
 /// How far a resume came.
@@ -39,6 +42,25 @@ pub(crate) enum State {
     Writing,
     Done,
     Undone,
+}
+
+/// How the messages of a saved conversation were sealed. It stays on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SealedNote {
+    /// The SHA-256 of what was sealed, by which we know that nothing has changed.
+    pub(crate) plain: String,
+    /// The public keys that it was sealed for; none where it was a passphrase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recipients: Vec<String>,
+}
+
+/// Files that were put into a folder, told by a journal of their own: what is in it is in `resumes/<id>.workspace.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WorkspaceNote {
+    pub(crate) files: usize,
+    /// The resume whose session goes on there, by its id; none before it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) resume: Option<String>,
 }
 
 /// A session of an agent, by name.
@@ -161,6 +183,10 @@ pub(crate) struct Journal {
     /// The files of instructions that were looked at for standing pointers, whether they got one or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pointer_files: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sealed: Option<SealedNote>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) workspace: Option<WorkspaceNote>,
 }
 
 /// A file that entries were taken from.
@@ -255,6 +281,8 @@ impl Journal {
             blocks: Vec::new(),
             ignored: None,
             pointer_files: Vec::new(),
+            sealed: None,
+            workspace: None,
         }
     }
 
@@ -262,6 +290,11 @@ impl Journal {
     /// with the installation, and not by who takes back a resume.
     pub(crate) fn is_standing(&self) -> bool {
         self.target.agent == STANDING_POINTERS
+    }
+
+    /// Whether it tells of files that were put into a folder, which are taken back only where that is asked for.
+    pub(crate) fn is_workspace(&self) -> bool {
+        self.target.agent == RESTORED_WORKSPACE
     }
 
     /// Whether something that it left is in a folder.
@@ -296,7 +329,11 @@ pub(crate) fn lineage_path(context: &Context, id: &str) -> PathBuf {
     folder_path(context).join(format!("{id}{LINEAGE_SUFFIX}.json"))
 }
 
-fn load_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub(crate) fn workspace_path(context: &Context, id: &str) -> PathBuf {
+    folder_path(context).join(format!("{id}{WORKSPACE_SUFFIX}.json"))
+}
+
+pub(crate) fn load_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let bytes = files::read_bounded(path, MAX_BYTES).ok()??;
     serde_json::from_slice(&bytes).ok()
 }
@@ -346,7 +383,8 @@ pub(crate) fn list_ids(context: &Context) -> Vec<String> {
     let Ok(files) = fs_err::read_dir(folder_path(context)) else { return Vec::new() };
     let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
     let ids = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned));
-    ids.filter(|id| !id.ends_with(LINEAGE_SUFFIX) && !id.starts_with('.')).collect()
+    let is_beside = |id: &String| id.ends_with(LINEAGE_SUFFIX) || id.ends_with(WORKSPACE_SUFFIX);
+    ids.filter(|id| !is_beside(id) && !id.starts_with('.')).collect()
 }
 
 /// Held while anything is written or taken back: two at once could each undo what the other does.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent};
 
+use crate::capsule::workspace::{Strictness, TakeBackError, TakenFiles};
 use crate::context::Context;
 use crate::handoff::blocks;
 use crate::handoff::gitignore;
@@ -20,6 +21,8 @@ use crate::write::journal::{self, Journal, Lock, State, WrittenFile};
 use crate::write::ownership;
 use crate::write::rows;
 use crate::write::scratch;
+use crate::write::undo_files::{self, find_kept};
+pub use crate::write::undo_files::{KeptFiles, undo_with_files};
 pub use crate::write::undoable::Undoable;
 
 /// Shorter words are never taken for the beginning of a session's name.
@@ -36,6 +39,10 @@ pub struct UndoReport {
     /// Blocks and lines that were removed from files that stay.
     pub removed_parts: Vec<RemovedPart>,
     pub warnings: Vec<String>,
+    /// Files in a folder that it leaves as they are.
+    pub kept: Option<KeptFiles>,
+    /// Files in a folder that were taken back.
+    pub taken: Option<TakenFiles>,
 }
 
 /// Something of ours that stood in a file of somebody else's.
@@ -66,6 +73,14 @@ pub enum UndoError {
     Foreign { journal: PathBuf, path: PathBuf },
     #[error("a command of {agent} is still at work for it: nothing was taken back")]
     Running { id: String, agent: String },
+    #[error("{id} has put no files into a folder that could be taken back")]
+    NoFiles { id: String },
+    #[error("nothing was taken back")]
+    Files {
+        id: String,
+        #[source]
+        source: TakeBackError,
+    },
     #[error("{0}")]
     Rows(String),
     #[error("could not take back {}", path.display())]
@@ -118,13 +133,13 @@ pub fn last_here(context: &Context) -> Result<Undoable, UndoError> {
 
 /// Whether a journal is one that a user would take back.
 fn is_open(journal: &Journal) -> bool {
-    journal.state != State::Undone && !journal.is_standing()
+    journal.state != State::Undone && !journal.is_standing() && !journal.is_workspace()
 }
 
 /// The resumes that can still be taken back, newest first.
 pub fn list_undoable(context: &Context) -> Vec<Undoable> {
     let journals = journal::read_all(context).into_iter().filter(is_open);
-    journals.map(Undoable::from).collect()
+    journals.map(|journal| Undoable { workspace: find_kept(context, &journal.id), ..Undoable::from(journal) }).collect()
 }
 
 /// The resumes that were cut short; none while one is under way.
@@ -170,7 +185,7 @@ pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, contex
     warnings
 }
 
-fn choose_journal(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
+pub(super) fn choose_journal(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
     let mut open = journal::read_all(context).into_iter().filter(is_open);
     let Some(id) = id else {
         refuse_unreadable(context, |_| true)?;
@@ -216,6 +231,9 @@ pub(crate) fn undo_journal(
     journal: &mut Journal,
     force: bool,
 ) -> Result<UndoReport, UndoError> {
+    if journal.is_workspace() {
+        return undo_files::undo_workspace(disk, context, journal, Strictness::KeepChanged);
+    }
     if let Some(path) = bounds::find_path_outside(agents, context, journal) {
         return Err(UndoError::OutOfReach { journal: journal::file_path(context, &journal.id), path });
     }
@@ -254,6 +272,8 @@ pub(crate) fn undo_journal(
         removed,
         removed_parts: taken_out,
         warnings,
+        kept: find_kept(context, &journal.id),
+        taken: None,
     })
 }
 
@@ -455,7 +475,7 @@ fn remove_staged(disk: &mut dyn Disk, path: &Path, id: &str) -> Result<(), UndoE
 }
 
 /// Removes a file; whether it was there.
-fn remove_if_exists(disk: &mut dyn Disk, path: &Path) -> Result<bool, UndoError> {
+pub(super) fn remove_if_exists(disk: &mut dyn Disk, path: &Path) -> Result<bool, UndoError> {
     match disk.remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -463,7 +483,7 @@ fn remove_if_exists(disk: &mut dyn Disk, path: &Path) -> Result<bool, UndoError>
     }
 }
 
-fn undo_error(path: &Path) -> impl FnOnce(io::Error) -> UndoError {
+pub(super) fn undo_error(path: &Path) -> impl FnOnce(io::Error) -> UndoError {
     let path = path.to_owned();
     move |source| UndoError::Io { path, source }
 }

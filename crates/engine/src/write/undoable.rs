@@ -6,6 +6,7 @@ use carryover_core::time::Timestamp;
 
 use crate::handoff::blocks;
 use crate::write::journal::Journal;
+use crate::write::undo_files::KeptFiles;
 
 /// A resume that can be taken back, for listings.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub struct Undoable {
     pub files: Vec<PathBuf>,
     /// Files of others that it would take our part out of.
     pub shared: Vec<PathBuf>,
+    /// Files in a folder that it leaves unless they are asked for.
+    pub workspace: Option<KeptFiles>,
 }
 
 impl From<Journal> for Undoable {
@@ -39,6 +42,7 @@ impl From<Journal> for Undoable {
             at: journal.at,
             project: journal.project,
             files: journal.files.into_iter().map(|file| file.path).chain(made).collect(),
+            workspace: None,
             shared: lines.chain(rows).chain(blocks).chain(ignored).collect(),
         }
     }

@@ -1,7 +1,7 @@
 //! `carryover conversations prune`: old histories go, documents stay.
 
 use carryover_engine::context::Context;
-use carryover_engine::conversations::prune::{drop_messages, list_prunable};
+use carryover_engine::conversations::prune::{drop_messages, list_prunable, size_messages};
 use carryover_engine::conversations::{Conversation, Listing};
 use clap::Args;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub(super) fn prune_histories(
     }
     let mut freed_bytes = 0;
     for conversation in &old {
-        freed_bytes += if args.dry_run { size_of(conversation) } else { drop_messages(context, conversation)? };
+        freed_bytes += if args.dry_run { size_messages(conversation) } else { drop_messages(context, conversation)? };
     }
     if ui.is_json() {
         return Ok(ui.write_json(&Document {
@@ -65,10 +65,6 @@ pub(super) fn prune_histories(
     }
     ui.status(format_args!("{done} {}, {freed}; the documents stay", count(old.len())))?;
     Ok(())
-}
-
-fn size_of(conversation: &Conversation) -> u64 {
-    fs_err::metadata(conversation.messages_file()).map_or(0, |metadata| metadata.len())
 }
 
 fn count(n: usize) -> String {

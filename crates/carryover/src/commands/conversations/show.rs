@@ -1,14 +1,18 @@
 //! `carryover conversations show`: one conversation, save by save.
 
+use carryover_agents::agent_by_name;
 use carryover_core::plain::strip_hidden;
+use carryover_core::render::saved::append_messages;
 use carryover_engine::context::Context;
-use carryover_engine::conversations::Listing;
+use carryover_engine::conversations::sealing::{is_sealed_by_passphrase, open_sealed};
 use carryover_engine::conversations::thread::list_saves;
+use carryover_engine::conversations::{Conversation, Listing, read_messages};
 use clap::Args;
 use serde::Serialize;
 
 use super::{ConversationRow, choose_conversation, write_conversation};
 use crate::error::CommandError;
+use crate::key_args::UnsealArgs;
 use crate::session_row::abbreviate_home;
 use crate::ui::{COMMAND, DIM, Ui};
 
@@ -18,6 +22,11 @@ pub(crate) struct ShowArgs {
     /// An id, or words of a title
     #[arg(value_name = "WORDS", required = true)]
     words: Vec<String>,
+    /// Show what was said in one that is sealed; its passphrase is asked for where none is given
+    #[arg(long)]
+    unseal: bool,
+    #[command(flatten)]
+    key: UnsealArgs,
 }
 
 #[derive(Serialize)]
@@ -38,7 +47,8 @@ pub(super) fn show_conversation(
     let all = &listing.conversations;
     let chosen = choose_conversation(all, &args.words.join(" "))?;
     let saves = list_saves(all, chosen);
-    let document = chosen.read_document();
+    let is_opened = chosen.has_sealed && (args.unseal || args.key.is_given());
+    let document = if is_opened { Some(unseal_document(ui, context, args, chosen)?) } else { chosen.read_document() };
     if ui.is_json() {
         return Ok(ui.write_json(&ShownConversation {
             schema: "carryover.conversation-show/1",
@@ -51,13 +61,27 @@ pub(super) fn show_conversation(
     for save in &saves {
         write_conversation(ui, context, save, 1)?;
         writeln!(ui.out(), "  {DIM}{}{DIM:#}", abbreviate_home(context, &save.folder))?;
-        if !save.has_messages {
+        if !save.has_messages && !save.has_sealed {
             writeln!(ui.out(), "  {DIM}its messages are not kept{DIM:#}")?;
         }
     }
     writeln!(ui.out(), "  {COMMAND}carryover resume {}{COMMAND:#}", chosen.id)?;
+    if chosen.has_sealed && !is_opened {
+        writeln!(ui.out(), "  {COMMAND}carryover conversations show {} --unseal{COMMAND:#}", chosen.id)?;
+    }
     if let Some(document) = document {
         writeln!(ui.out(), "\n{}", strip_hidden(&document).trim_end())?;
     }
     Ok(())
+}
+
+/// What is sealed, as the document of one that is not would tell it.
+fn unseal_document(ui: &Ui, context: &Context, args: &ShowArgs, chosen: &Conversation) -> Result<String, CommandError> {
+    let key = args.key.choose_key(context, is_sealed_by_passphrase(chosen)?)?;
+    let opened = ui.while_doing("decrypting…", || open_sealed(context, chosen, &key))?;
+    let saved = &opened.conversation.saved;
+    let name = agent_by_name(&saved.agent).map_or("The agent", |agent| agent.facts().name);
+    let (messages, _) = read_messages(&opened.conversation)?.unwrap_or_default();
+    let title = carryover_core::plain::one_line(&saved.title, 200);
+    Ok(append_messages(&format!("# {title}\n"), &messages, name))
 }

@@ -1,5 +1,7 @@
 //! `carryover import` alone: what can be gone on with, and what can be done with each.
 
+use std::path::Path;
+
 use carryover_core::plain::one_line;
 use carryover_core::redact::redact_title;
 use carryover_core::time::Timestamp;
@@ -7,11 +9,13 @@ use carryover_engine::capsule::shelf::{ShelvedCapsule, client_version, list_caps
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::{Filter, ListedSession, list_sessions};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::args::Globals;
 use crate::commands::front::run_words;
 use crate::error::{CommandError, ErrorKind, NO_AGENT_HINTS};
 use crate::relative_time::format_when;
+use crate::session_row::{abbreviate_home, cut_to_width};
 use crate::ui::{BOLD, DIM, Ui};
 
 /// So many sessions are listed; `carryover list` knows them all.
@@ -87,27 +91,45 @@ fn write_item(ui: &mut Ui, context: &Context, number: &str, item: &Item) -> Resu
     let at = item.updated_at.as_deref().and_then(Timestamp::parse);
     let when = at.map_or_else(|| unknown.to_owned(), |at| format_when(at, &context.env, false));
     let id = item.id.get(..8).unwrap_or(&item.id);
-    let title = one_line(item.title.as_deref().unwrap_or("no title"), 80);
+    let room = ui.table_columns().saturating_sub(number.len() + id.len() + 2);
+    let title = cut_to_width(&one_line(item.title.as_deref().unwrap_or("no title"), 80), room);
     writeln!(ui.out(), "{number}{BOLD}{id}{BOLD:#}  {title}")?;
     let version = item.client_version.as_deref().unwrap_or(unknown);
-    let (folder, model) = (item.folder.as_deref().unwrap_or(unknown), item.model.as_deref().unwrap_or(unknown));
-    let indent = " ".repeat(number.len());
-    let line = format!("{} · {} {version} · {when} · {folder} · {model}", item.kind, item.agent);
-    writeln!(ui.out(), "{indent}  {DIM}{}{DIM:#}", one_line(&line, 400))?;
+    let folder =
+        item.folder.as_deref().map_or_else(|| unknown.to_owned(), |folder| abbreviate_home(context, Path::new(folder)));
+    let model = item.model.as_deref().unwrap_or(unknown);
+    let indent = number.len() + 2;
+    let facts = [item.kind.to_owned(), format!("{} {version}", item.agent), when, folder, model.to_owned()];
+    let facts = facts.map(|fact| one_line(&fact, 200));
+    for line in join_facts(&facts, ui.prose_columns().map(|columns| columns.saturating_sub(indent))) {
+        writeln!(ui.out(), "{:indent$}{DIM}{line}{DIM:#}", "")?;
+    }
     Ok(())
 }
 
-fn choose_item(ui: &mut Ui, globals: Globals, items: &[Item]) -> Result<(), CommandError> {
-    let answer = ui.ask("which one? (number, or nothing to leave)")?;
-    if answer.is_empty() {
-        return Err(CommandError::left());
+/// Facts in lines, none of which is wider than the columns where a fact is not.
+fn join_facts(facts: &[String], columns: Option<usize>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for fact in facts {
+        match lines.last_mut() {
+            Some(line) if columns.is_none_or(|columns| line.width() + 3 + fact.width() <= columns) => {
+                line.push_str(" · ");
+                line.push_str(fact);
+            }
+            _ => lines.push(fact.clone()),
+        }
     }
+    lines
+}
+
+fn choose_item(ui: &mut Ui, globals: Globals, items: &[Item]) -> Result<(), CommandError> {
+    let answer = ui.ask_choice("which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
     let item = answer.parse::<usize>().ok().and_then(|number| items.get(number.checked_sub(1)?));
     let item = item.ok_or_else(|| CommandError::usage("that is none of the numbers"))?;
     let export = if item.actions.export.is_some() { ", (e)xport" } else { "" };
-    let answer = ui.ask(&format!("(c)ontinue, (f)ork, (d)etails{export}, or nothing to leave"))?;
-    let words = match answer.as_str() {
-        "" => return Err(CommandError::left()),
+    let question = format!("(c)ontinue, (f)ork, (d)etails{export}, or (q) to leave");
+    let answer = ui.ask_choice(&question)?.ok_or_else(CommandError::left)?;
+    let words = match answer.to_lowercase().as_str() {
         "c" | "continue" => Some(&item.actions.go_on),
         "f" | "fork" => Some(&item.actions.fork),
         "d" | "details" => Some(&item.actions.details),

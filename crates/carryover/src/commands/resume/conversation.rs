@@ -14,6 +14,7 @@ use carryover_engine::context::Context;
 use carryover_engine::conversations::command::{CurrentCommand, find_current, list_changes};
 use carryover_engine::conversations::find::{Named, find_by_id, find_by_words};
 use carryover_engine::conversations::opening::render_opening;
+use carryover_engine::conversations::sealing::{OpenedConversation, is_sealed_by_passphrase, open_sealed};
 use carryover_engine::conversations::{Conversation, list_conversations, read_messages, set_status};
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::select::{self, Query, session_in_file};
@@ -29,12 +30,17 @@ use crate::ui::{DIM, Ui};
 /// A conversation that is gone on with.
 pub(super) struct ResumedConversation {
     root: PathBuf,
+    /// As it stands in the project.
+    kept: Conversation,
+    /// With all that is known of it, which is more where it was sealed and opened.
     conversation: Conversation,
     command: Option<CurrentCommand>,
     /// The words that it begins with elsewhere.
     pub(super) opening: String,
     /// The session that it was, or what is kept of it; none where there is nothing but the document.
     pub(super) session: Option<ListedSession>,
+    /// Holds what was opened for as long as it is read.
+    _opened: Option<OpenedConversation>,
 }
 
 /// The conversation with the id that the command line names.
@@ -71,32 +77,62 @@ fn find_conversation(
     let Some(words) = args.session.session_words().filter(|_| args.file.is_none()) else { return Ok(None) };
     let root = project_root(context, args.project.as_deref());
     let listing = list_conversations(&root);
-    let conversation = match find(&listing.conversations, &words) {
+    let kept = match find(&listing.conversations, &words) {
         Named::Nothing => return Ok(None),
         Named::Several(several) => return Err(ambiguous_conversations(&words, &several)),
         Named::One(one) => one.clone(),
     };
+    let at_home = find_at_home(context, &kept);
+    let opened = if at_home.is_none() { open_kept(context, args, &kept)? } else { None };
+    let conversation = opened.as_ref().map_or_else(|| kept.clone(), |opened| opened.conversation.clone());
     let saved = &conversation.saved;
     let command = find_current(context, &root, &saved.agent, &saved.agent_config);
     let opening = render_opening(&conversation, command.as_ref(), context.env.now);
-    let session = find_session(context, &conversation)?;
-    Ok(Some(ResumedConversation { root, conversation, command, opening, session }))
+    let session = match at_home {
+        Some(session) => Some(session),
+        None => find_messages(context, &kept, &conversation)?,
+    };
+    Ok(Some(ResumedConversation { root, kept, conversation, command, opening, session, _opened: opened }))
 }
 
-/// The session itself while its agent has it; else what is kept of it.
-fn find_session(context: &Context, conversation: &Conversation) -> Result<Option<ListedSession>, CommandError> {
+/// Opens a conversation that is sealed.
+fn open_kept(
+    context: &Context,
+    args: &ResumeArgs,
+    kept: &Conversation,
+) -> Result<Option<OpenedConversation>, CommandError> {
+    if !kept.has_sealed {
+        return Ok(None);
+    }
+    let key = args.unseal.choose_key(context, is_sealed_by_passphrase(kept)?)?;
+    Ok(Some(open_sealed(context, kept, &key)?))
+}
+
+/// The session itself, while its agent has it.
+fn find_at_home(context: &Context, conversation: &Conversation) -> Option<ListedSession> {
     let saved = &conversation.saved;
     if let (Some(agent), false) = (agent_by_name(&saved.agent), saved.session_id.is_empty()) {
         let query = Query { words: Some(saved.session_id.clone()), agent: Some(agent), ..Query::default() };
         let found = select::select_session(context, &query).ok().map(|selected| selected.session);
-        if let Some(session) = found.filter(|session| session.found.id == SessionId(saved.session_id.clone())) {
-            return Ok(Some(session));
-        }
+        return found.filter(|session| session.found.id == SessionId(saved.session_id.clone()));
     }
+    None
+}
+
+/// The session that the messages are, known by where they are kept.
+fn find_messages(
+    context: &Context,
+    kept: &Conversation,
+    conversation: &Conversation,
+) -> Result<Option<ListedSession>, CommandError> {
     if !conversation.has_messages {
         return Ok(None);
     }
-    Ok(Some(session_in_file(context, &conversation.messages_file())?))
+    let mut session = session_in_file(context, &conversation.messages_file())?;
+    if kept.has_sealed {
+        session.found.source.key = Some(kept.messages_file().display().to_string());
+    }
+    Ok(Some(session))
 }
 
 impl ResumedConversation {
@@ -124,15 +160,15 @@ impl ResumedConversation {
 
     /// Notes that it goes on.
     pub(super) fn mark_active(&self, context: &Context) -> Result<(), CommandError> {
-        Ok(set_status(context, &self.root, &self.conversation, SavedStatus::Active)?)
+        Ok(set_status(context, &self.root, &self.kept, SavedStatus::Active)?)
     }
 
     /// Notes that it did not go on after all.
     pub(super) fn restore_status(&self, context: &Context) {
-        let mut now = self.conversation.clone();
+        let mut now = self.kept.clone();
         now.saved.status = SavedStatus::Active;
         // The first error is the one to tell.
-        set_status(context, &self.root, &now, self.conversation.saved.status).ok();
+        set_status(context, &self.root, &now, self.kept.saved.status).ok();
     }
 
     /// Goes on from a prompt.
@@ -211,7 +247,7 @@ impl ResumedConversation {
 
     /// The document, where nothing else is left.
     fn document_text(&self, tokens: u64) -> Result<String, CommandError> {
-        let Some(document) = self.conversation.read_document() else {
+        let Some(document) = self.kept.read_document() else {
             let message = format!("nothing is left of {}: neither messages nor a document", self.conversation.name());
             return Err(CommandError::new(ErrorKind::NotFound, message));
         };
@@ -219,7 +255,7 @@ impl ResumedConversation {
         if estimate(&text) <= tokens {
             return Ok(text);
         }
-        let path = self.conversation.document_file();
+        let path = self.kept.document_file();
         let inside = path.strip_prefix(&self.root).unwrap_or(&path).display().to_string();
         Ok(format!("## Document\n\nIt is too long to stand here: read {inside}.\n"))
     }

@@ -24,6 +24,29 @@ pub fn render_document(
     messages: &[SavedMessage],
     options: &DocumentOptions<'_>,
 ) -> String {
+    let mut out = render_facts(saved, options);
+    for (heading, lines) in standing(brief) {
+        if !lines.is_empty() {
+            out += &format!("\n## {heading}\n\n- {}\n", lines.join("\n- "));
+        }
+    }
+    out += "\n## Conversation\n";
+    out + &render_messages(messages, options.agent_name)
+}
+
+/// Renders the document of a conversation that is sealed: nothing of what was said is in it.
+pub fn render_sealed_document(saved: &SavedSession, options: &DocumentOptions<'_>, sealed_file: &str) -> String {
+    let command = inline_code(&format!("carryover conversations show {} --unseal", saved.conversation_id), 300);
+    let file = inline_code(sealed_file, 100);
+    format!(
+        "{}\n## Conversation\n\nIt is sealed: what was said is encrypted in {file}. Whoever has the key reads it with {command}, or decrypts \
+         the file with any program that knows age's format.\n",
+        render_facts(saved, options)
+    )
+}
+
+/// The title, and what is known beside what was said.
+fn render_facts(saved: &SavedSession, options: &DocumentOptions<'_>) -> String {
     let mut out = format!("# {}\n\n", safe_line(&saved.title, 200));
     let model = saved.agent_config.model.as_deref().map(|model| format!(", {}", inline_code(model, 80)));
     let facts = [
@@ -38,13 +61,7 @@ pub fn render_document(
     for (name, fact) in facts {
         out += &format!("- {name}: {fact}\n");
     }
-    for (heading, lines) in standing(brief) {
-        if !lines.is_empty() {
-            out += &format!("\n## {heading}\n\n- {}\n", lines.join("\n- "));
-        }
-    }
-    out += "\n## Conversation\n";
-    out + &render_messages(messages, options.agent_name)
+    out
 }
 
 /// Adds messages to a document that somebody has written in.

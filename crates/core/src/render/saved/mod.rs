@@ -7,13 +7,15 @@
 mod document;
 mod history;
 mod messages;
+mod sealed;
 mod slug;
 
 use serde::{Deserialize, Serialize};
 
-pub use document::{DocumentOptions, append_messages, render_document};
+pub use document::{DocumentOptions, append_messages, render_document, render_sealed_document};
 pub use history::{HistoryBudget, render_history};
 pub use messages::{LeftOut, SavedMessage, SavedMessages, SavedRole, save_messages};
+pub use sealed::{SEALED_SCHEMA, SealedHead};
 pub use slug::{is_type, slugify};
 
 /// The version of the format that is written.
@@ -77,6 +79,9 @@ pub struct SavedSession {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compacted: Vec<(usize, usize)>,
     pub document: SavedDocument,
+    /// Its messages are encrypted, and so is whatever is saved of it from now on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sealed: bool,
 }
 
 /// What the conversation was begun with.

@@ -74,7 +74,7 @@ proptest! {
         let verified = super::super::Capsule::from_reader(Cursor::new(crafted.pack())).unwrap().verify().unwrap();
         prop_assert_eq!(&verified.workspace, &record);
         let out = world.path("out");
-        restore_workspace(&world.context, &bytes[..], member.bytes, &record, &out, RestoreInto::Empty).unwrap();
+        restore_workspace(&world.context, &bytes[..], member.bytes, &record, &out, RestoreInto::Empty, "test").unwrap();
         prop_assert_eq!(tree(&out), tree(&root));
     }
 

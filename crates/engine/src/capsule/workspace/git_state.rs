@@ -1,6 +1,9 @@
 //! The state of a repository: what is tracked, staged, changed and new, as git tells it in bytes.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use super::super::CapsuleError;
 use crate::context::Context;
@@ -16,6 +19,9 @@ const STATUS_ARGS: &[&str] = &[
     "--no-ahead-behind",
 ];
 const LIST_ARGS: &[&str] = &["ls-files", "--stage", "-z"];
+/// With a letter before each, which tells what git was told to overlook.
+const MARKED_LIST_ARGS: &[&str] = &["ls-files", "--stage", "-v", "-z"];
+const PLAIN_MARK: &str = "H";
 const SUBMODULE_MODE: &str = "160000";
 
 /// A repository that can be asked about its files.
@@ -34,6 +40,15 @@ pub(super) struct ChangedPath {
     pub(super) is_deleted: bool,
     /// It has several versions in the index, which are not taken.
     pub(super) is_unmerged: bool,
+}
+
+/// An entry of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IndexEntry {
+    pub(crate) mode: String,
+    pub(crate) id: String,
+    /// It is neither in conflict nor one that git was told to overlook.
+    pub(crate) is_plain: bool,
 }
 
 /// The paths of an index: files, and submodules apart.
@@ -67,6 +82,28 @@ impl<'a> Repository<'a> {
         let told = self.query.ask_bytes(&self.filters, STATUS_ARGS);
         let told = told.ok_or(CapsuleError::Git("tell what was changed"))?;
         parse_status(&told).ok_or(CapsuleError::Git("tell what was changed in words that are understood"))
+    }
+
+    /// The entries of the index, by path.
+    pub(super) fn index_entries(&self) -> Result<BTreeMap<Vec<u8>, IndexEntry>, CapsuleError> {
+        const COULD_NOT: CapsuleError = CapsuleError::Git("list its files");
+        let told = self.query.ask_bytes(&self.filters, MARKED_LIST_ARGS).ok_or(COULD_NOT)?;
+        let mut entries = BTreeMap::new();
+        for record in told.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+            let tab = record.iter().position(|byte| *byte == b'\t').ok_or(COULD_NOT)?;
+            let head = std::str::from_utf8(&record[..tab]).map_err(|_| COULD_NOT)?;
+            let [mark, mode, id, stage] = head.split(' ').collect::<Vec<_>>().try_into().map_err(|_| COULD_NOT)?;
+            let is_plain = mark == PLAIN_MARK && stage == "0";
+            entries
+                .insert(record[tab + 1..].to_vec(), IndexEntry { mode: mode.to_owned(), id: id.to_owned(), is_plain });
+        }
+        Ok(entries)
+    }
+
+    /// The bytes of a blob; none where git does not give them.
+    pub(super) fn read_blob(&self, id: &str) -> Option<Vec<u8>> {
+        let is_id = id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        self.query.ask_bytes(&self.filters, &["cat-file", "blob", id]).filter(|_| is_id)
     }
 
     /// The paths that are tracked.

@@ -82,7 +82,7 @@ impl IndexBlobs {
     }
 }
 
-fn run_git(repository: &Repository<'_>, args: &[&str], input: Vec<u8>) -> Result<Vec<u8>, CapsuleError> {
+pub(super) fn run_git(repository: &Repository<'_>, args: &[&str], input: Vec<u8>) -> Result<Vec<u8>, CapsuleError> {
     let mut command = repository.query.unfiltered_command(&repository.filters, args);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let writing = child.stdin.take().map(|mut stdin| std::thread::spawn(move || stdin.write_all(&input)));

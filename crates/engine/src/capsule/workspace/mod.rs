@@ -7,8 +7,10 @@ mod drift;
 mod git_state;
 mod index_restore;
 mod restore;
+mod restored;
 mod secret_scan;
 mod snapshot;
+mod take_back;
 
 use std::path::{Path, PathBuf};
 
@@ -25,8 +27,12 @@ pub(super) use drift::compare_workspace;
 pub(super) use git_state::head_commit;
 pub use restore::RestoredWorkspace;
 pub(super) use restore::{RestoreInto, is_empty, restore_workspace};
+pub(crate) use restored::RestoredFiles;
+pub(super) use restored::note_restored;
 pub(super) use secret_scan::holds_secret;
 pub(super) use snapshot::{verify_snapshot, write_snapshot};
+pub(crate) use take_back::{Strictness, TakeBackPlan};
+pub use take_back::{TakeBackError, TakenFiles};
 
 pub const SCHEMA: &str = "carryover.workspace/1";
 

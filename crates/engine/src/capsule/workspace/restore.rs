@@ -15,6 +15,8 @@ use super::index_restore::IndexBlobs;
 use super::snapshot::{change_path, walk_snapshot};
 use super::{FilesMode, WorkspaceRecord, WorktreeChange, path_or_odd};
 use crate::context::Context;
+use crate::own::files::TEMP_SUFFIX;
+use crate::write::disk::temp_prefix;
 
 const BUFFER_BYTES: usize = 128 << 10;
 
@@ -89,6 +91,7 @@ pub(in crate::capsule) fn restore_workspace(
     record: &WorkspaceRecord,
     folder: &Path,
     into: RestoreInto,
+    mark: &str,
 ) -> Result<RestoredWorkspace, CapsuleError> {
     let changed: BTreeSet<Vec<u8>> =
         record.changes.iter().map(|change| change_path(&change.path)).collect::<Result<_, _>>()?;
@@ -96,15 +99,8 @@ pub(in crate::capsule) fn restore_workspace(
     // First, for a folder may stand now where a file was.
     let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder)? };
     let buffer = vec![0; BUFFER_BYTES];
-    let mut writer =
-        TreeWriter { folder, made: Vec::new(), known: HashSet::new(), links: Vec::new(), files: 0, buffer };
-    let written = writer.write_all(stream, packed, into, &changed, &mut blobs);
-    if let Err(error) = written {
-        if into == RestoreInto::Empty {
-            writer.remove_made();
-        }
-        return Err(error);
-    }
+    let mut writer = TreeWriter { folder, mark, known: HashSet::new(), links: Vec::new(), files: 0, buffer };
+    writer.write_all(stream, packed, into, &changed, &mut blobs)?;
     let files = writer.files;
     let repository = Repository::open(context, folder).filter(|repository| repository.commit == record.commit);
     let index = match repository {
@@ -134,15 +130,15 @@ fn delete_files(record: &WorkspaceRecord, folder: &Path) -> Result<u64, CapsuleE
 }
 
 /// Whether a folder above a path is a link.
-fn leads_through_link(folder: &Path, path: &[u8]) -> bool {
+pub(super) fn leads_through_link(folder: &Path, path: &[u8]) -> bool {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     slashes.map(|at| folder.join(path_or_odd(&path[..at]))).any(|above| above.is_symlink())
 }
 
 struct TreeWriter<'a> {
     folder: &'a Path,
-    /// What was made, to be taken back if it cannot be finished.
-    made: Vec<PathBuf>,
+    /// Is part of the names of files that are being written.
+    mark: &'a str,
     /// Folders that were seen to be folders.
     known: HashSet<PathBuf>,
     /// Links are made last, so that nothing is written through one.
@@ -171,9 +167,8 @@ impl TreeWriter<'_> {
             self.write_entry(found.path, found.entry)
         })?;
         for (place, target, path) in std::mem::take(&mut self.links) {
-            clear_place(&place, &path)?;
-            make_link(&target, &place)?;
-            self.made.push(place);
+            refuse_folder(&place, &path)?;
+            replace_with_link(&target, &place, self.mark)?;
             self.files += 1;
         }
         Ok(())
@@ -195,26 +190,25 @@ impl TreeWriter<'_> {
                 self.links.push((place, path_from_bytes(target).ok_or_else(odd)?, path.to_vec()));
                 Ok(())
             }
-            _ => self.write_file(place, path, &mut entry),
+            _ => self.write_file(&place, path, &mut entry),
         }
     }
 
-    fn write_file(&mut self, place: PathBuf, path: &[u8], entry: &mut TarEntry<'_>) -> Result<(), CapsuleError> {
-        clear_place(&place, path)?;
-        let mut options = fs_err::OpenOptions::new();
-        options.write(true).create_new(true);
+    fn write_file(&mut self, place: &Path, path: &[u8], entry: &mut TarEntry<'_>) -> Result<(), CapsuleError> {
+        refuse_folder(place, path)?;
+        // Beside its place first: a file that is there is whole.
+        let above = place.parent().unwrap_or(self.folder);
+        let mut new =
+            tempfile::Builder::new().prefix(&temp_prefix(self.mark)).suffix(TEMP_SUFFIX).tempfile_in(above)?;
+        copy_content(&mut *entry.content, new.as_file_mut(), &mut self.buffer)?;
+        let file = new.as_file();
         #[cfg(unix)]
-        fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&place)?;
-        self.made.push(place);
-        copy_content(&mut *entry.content, &mut file, &mut self.buffer)?;
-        let (file, _) = file.into_parts();
-        #[cfg(unix)]
-        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode((entry.mode & 0o777) | 0o600))?;
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(written_mode(entry.mode)))?;
         // A time that the system does not have is none that anybody needs.
         if let Some(at) = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.modified_seconds)) {
             file.set_modified(at).ok();
         }
+        new.persist(place).map_err(|failed| failed.error)?;
         self.files += 1;
         Ok(())
     }
@@ -236,24 +230,11 @@ impl TreeWriter<'_> {
             Ok(_) => return Err(CapsuleError::InTheWay { at: folder, path: encode_path(path) }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs_err::create_dir_all(&folder)?;
-                self.made.push(folder.clone());
             }
             Err(error) => return Err(error.into()),
         }
         self.known.insert(folder);
         Ok(())
-    }
-
-    fn remove_made(&mut self) {
-        for path in self.made.drain(..).rev() {
-            let is_folder = path.symlink_metadata().is_ok_and(|there| there.is_dir());
-            // What cannot be removed stays, and the error that is told is the first one.
-            if is_folder {
-                std::fs::remove_dir(&path).ok()
-            } else {
-                std::fs::remove_file(&path).ok()
-            };
-        }
     }
 }
 
@@ -267,14 +248,27 @@ fn copy_content(mut content: impl Read, out: &mut impl Write, buffer: &mut [u8])
     }
 }
 
-/// Removes the file or the link that is to be replaced.
-fn clear_place(place: &Path, path: &[u8]) -> Result<(), CapsuleError> {
+/// The permissions that a file gets.
+pub(super) fn written_mode(mode: u32) -> u32 {
+    (mode & 0o777) | 0o600
+}
+
+/// A file or a link is replaced; a folder is not.
+fn refuse_folder(place: &Path, path: &[u8]) -> Result<(), CapsuleError> {
     match fs_err::symlink_metadata(place) {
         Ok(there) if there.is_dir() => Err(CapsuleError::InTheWay { at: place.to_owned(), path: encode_path(path) }),
-        Ok(_) => Ok(fs_err::remove_file(place)?),
+        Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Puts a link in the place of what is there, in one step.
+pub(super) fn replace_with_link(target: &Path, place: &Path, mark: &str) -> io::Result<()> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy().len();
+    let beside = place.with_file_name(format!("{}link-{name}{TEMP_SUFFIX}", temp_prefix(mark)));
+    make_link(target, &beside)?;
+    fs_err::rename(&beside, place)
 }
 
 #[cfg(unix)]

@@ -7,6 +7,7 @@ use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::keys::{self, ValueKind, all_keys};
 use super::{Config, ConfigError, Place, RemoteConfig};
+use crate::share::keys::Recipient;
 use crate::share::remote::is_remote_name;
 
 /// Checks a whole document; the first thing that is wrong is told, by whoever knows where it stands.
@@ -107,6 +108,13 @@ impl Checker {
                 } else {
                     self.config.watch.agents = ids;
                 }
+            }
+            ValueKind::Recipients => {
+                let keys = string_items(item).ok_or_else(wrong)?;
+                if keys.iter().any(|key| Recipient::parse(key).is_err()) {
+                    return Err(wrong());
+                }
+                self.config.conversations.recipients = keys.into_iter().map(str::to_owned).collect();
             }
             ValueKind::Paths => {
                 let paths = string_items(item).ok_or_else(wrong)?.into_iter().map(PathBuf::from).collect();

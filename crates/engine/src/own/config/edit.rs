@@ -116,7 +116,7 @@ fn parse_value(key: &str, kind: ValueKind, text: &str) -> Result<Value, ConfigEr
             Ok(Value::Array(ids?.into_iter().collect::<Array>()))
         }
         ValueKind::Address | ValueKind::Notification | ValueKind::Protocol => Ok(text.trim().into()),
-        ValueKind::Paths => Ok(Value::Array(words().collect::<Array>())),
+        ValueKind::Paths | ValueKind::Recipients => Ok(Value::Array(words().collect::<Array>())),
         ValueKind::Switch => Ok(text.trim().parse::<bool>().map_err(|_| wrong())?.into()),
         ValueKind::Count | ValueKind::Days | ValueKind::Port | ValueKind::Seconds | ValueKind::Tokens => {
             Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into())

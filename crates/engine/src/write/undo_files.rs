@@ -1,0 +1,182 @@
+//! Taking back the files that an import has put into a folder, beside the session that goes on there.
+//!
+//! They are a user's as soon as they are there, so they stay unless they are asked for. They have a journal of their own:
+//! it is begun before the first of them is written, and outlives the session's.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::AGENTS;
+use carryover_core::transcript::SessionId;
+
+use crate::capsule::workspace::{RestoredFiles, Strictness, TakeBackPlan, TakenFiles};
+use crate::context::Context;
+use crate::write::disk::{Disk, RealDisk};
+use crate::write::journal::{self, Journal, Lock, RESTORED_WORKSPACE, SessionRef, State, WorkspaceNote};
+use crate::write::undo::{
+    UndoError, UndoReport, choose_journal, recover, remove_if_exists, undo_error, undo_journal, write_journal,
+};
+
+/// Files that an undo leaves where they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFiles {
+    pub folder: PathBuf,
+    pub files: usize,
+}
+
+/// Files that are being put into a folder. Nobody else writes or takes back meanwhile.
+pub(crate) struct WorkspaceJournal {
+    journal: Journal,
+    _lock: Lock,
+}
+
+impl WorkspaceJournal {
+    /// Notes what will be written, before it is.
+    pub(crate) fn begin(context: &Context, source: SessionRef, restored: &RestoredFiles) -> std::io::Result<Self> {
+        let disk = &mut RealDisk;
+        let lock = Lock::acquire(context)?;
+        recover(AGENTS, disk, context);
+        let target = SessionRef { agent: RESTORED_WORKSPACE.to_owned(), session: SessionId::default() };
+        let mut journal = Journal::begin(context, source, target, &restored.folder);
+        journal.workspace = Some(WorkspaceNote { files: restored.files.len(), resume: None });
+        disk.write_own(&journal::workspace_path(context, &journal.id), &serde_json::to_vec(restored)?)?;
+        journal::write(disk, context, &journal)?;
+        Ok(Self { journal, _lock: lock })
+    }
+
+    /// Is part of the names of files that are not in their place yet.
+    pub(crate) fn mark(&self) -> &str {
+        &self.journal.id
+    }
+
+    /// All of it is there.
+    pub(crate) fn finish(mut self, context: &Context) -> std::io::Result<String> {
+        self.journal.state = State::Done;
+        journal::write(&mut RealDisk, context, &self.journal)?;
+        Ok(self.journal.id)
+    }
+
+    /// It could not be finished. What of it cannot be taken back stays, for the first error is the one to tell.
+    pub(crate) fn abandon(mut self, context: &Context) {
+        undo_workspace(&mut RealDisk, context, &mut self.journal, Strictness::KeepChanged).ok();
+    }
+}
+
+/// Notes whose session goes on among the files.
+pub(crate) fn name_resume(context: &Context, id: &str, resume: Option<&str>) -> std::io::Result<()> {
+    let _lock = Lock::acquire(context)?;
+    let Some(mut journal) = journal::read_by_id(context, id) else { return Ok(()) };
+    if let Some(note) = &mut journal.workspace {
+        note.resume = resume.map(str::to_owned);
+    }
+    journal::write(&mut RealDisk, context, &journal)
+}
+
+/// Takes files back that no session goes on with. If that cannot be done they stay, for the first error is the one to tell.
+pub(crate) fn abandon_workspace(context: &Context, id: &str) {
+    let Ok(_lock) = Lock::acquire(context) else { return };
+    if let Some(mut journal) = journal::read_by_id(context, id) {
+        undo_workspace(&mut RealDisk, context, &mut journal, Strictness::AllOrNothing).ok();
+    }
+}
+
+/// Files in this folder whose session was taken back are those of the one that goes on there now.
+pub(crate) fn adopt_workspace(context: &Context, folder: &Path, resume: Option<&str>) -> std::io::Result<()> {
+    let all = journal::read_all(context);
+    let is_taken_back = |note: &WorkspaceNote| {
+        let owner = note.resume.as_ref().and_then(|id| all.iter().find(|journal| journal.id == *id));
+        owner.is_none_or(|owner| owner.state == State::Undone)
+    };
+    let is_here = |journal: &&Journal| {
+        journal.state == State::Done
+            && journal.project == folder
+            && journal.workspace.as_ref().is_some_and(is_taken_back)
+    };
+    match all.iter().find(is_here) {
+        Some(orphan) if resume.is_some() => name_resume(context, &orphan.id, resume),
+        _ => Ok(()),
+    }
+}
+
+/// The files that a resume leaves where they are.
+pub(crate) fn find_kept(context: &Context, resume: &str) -> Option<KeptFiles> {
+    let journal = find_workspace(context, resume)?;
+    Some(KeptFiles { files: journal.workspace?.files, folder: journal.project })
+}
+
+fn find_workspace(context: &Context, resume: &str) -> Option<Journal> {
+    let is_its = |journal: &Journal| journal.workspace.as_ref().and_then(|note| note.resume.as_deref()) == Some(resume);
+    journal::read_all(context).into_iter().find(|journal| journal.state == State::Done && is_its(journal))
+}
+
+/// Takes back a resume with the files that came with it. The session may have been taken back before.
+pub fn undo_with_files(context: &Context, id: Option<&str>, force: bool) -> Result<UndoReport, UndoError> {
+    let folder = journal::folder_path(context);
+    if !folder.is_dir() {
+        return Err(id.map_or(UndoError::Nothing, |id| UndoError::NotFound(id.to_owned())));
+    }
+    let _lock = Lock::acquire(context).map_err(undo_error(&folder))?;
+    let mut resume = match choose_journal(context, id) {
+        Err(UndoError::NotFound(id)) => find_undone(context, &id).ok_or(UndoError::NotFound(id))?,
+        other => other?,
+    };
+    let no_files = || UndoError::NoFiles { id: resume.id.clone() };
+    let mut workspace = find_workspace(context, &resume.id).ok_or_else(no_files)?;
+    let strictness = if force { Strictness::KeepChanged } else { Strictness::AllOrNothing };
+    // Looked at first: nothing goes unless all of it may.
+    let restored = load_restored(context, &workspace).ok_or_else(no_files)?;
+    let plan = TakeBackPlan::make(context, &restored, strictness);
+    plan.map_err(|source| UndoError::Files { id: resume.id.clone(), source })?;
+    let mut report = match resume.state {
+        State::Undone => UndoReport::of_nothing(&resume),
+        _ => undo_journal(AGENTS, &mut RealDisk, context, &mut resume, force)?,
+    };
+    let taken = undo_workspace(&mut RealDisk, context, &mut workspace, strictness)?;
+    report.warnings.extend(taken.warnings);
+    Ok(UndoReport { kept: None, taken: taken.taken, ..report })
+}
+
+/// A resume that was taken back, and left its files.
+fn find_undone(context: &Context, id: &str) -> Option<Journal> {
+    let undone = |journal: &Journal| journal.state == State::Undone && journal.id.starts_with(id);
+    let mut fitting = journal::read_all(context).into_iter().filter(undone);
+    fitting.find(|journal| find_workspace(context, &journal.id).is_some())
+}
+
+fn load_restored(context: &Context, journal: &Journal) -> Option<RestoredFiles> {
+    let restored: RestoredFiles = journal::load_json(&journal::workspace_path(context, &journal.id))?;
+    (restored.is_sound() && restored.folder == journal.project).then_some(restored)
+}
+
+/// Takes files back and says so in their journal.
+pub(super) fn undo_workspace(
+    disk: &mut dyn Disk,
+    context: &Context,
+    journal: &mut Journal,
+    strictness: Strictness,
+) -> Result<UndoReport, UndoError> {
+    let no_files = || UndoError::NoFiles { id: journal.id.clone() };
+    let restored = load_restored(context, journal).ok_or_else(no_files)?;
+    let files_error = |source| UndoError::Files { id: journal.id.clone(), source };
+    let plan = TakeBackPlan::make(context, &restored, strictness).map_err(files_error)?;
+    let taken: TakenFiles = plan.apply(&journal.id).map_err(files_error)?;
+    journal.state = State::Undone;
+    write_journal(disk, context, journal)?;
+    remove_if_exists(disk, &journal::workspace_path(context, &journal.id))?;
+    let left = taken.left.iter().map(|path| format!("{path} was changed since it was written, and stays"));
+    Ok(UndoReport { warnings: left.collect(), taken: Some(taken), ..UndoReport::of_nothing(journal) })
+}
+
+impl UndoReport {
+    fn of_nothing(journal: &Journal) -> Self {
+        Self {
+            id: journal.id.clone(),
+            target: journal.target.agent.clone(),
+            session: journal.target.session.0.clone(),
+            removed: Vec::new(),
+            removed_parts: Vec::new(),
+            warnings: Vec::new(),
+            kept: None,
+            taken: None,
+        }
+    }
+}
