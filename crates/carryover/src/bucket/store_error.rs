@@ -8,6 +8,8 @@ use object_store::Error as StoreError;
 use object_store::client::HttpError;
 
 const MAX_REASON_CHARS: usize = 200;
+/// What stands before the status of an answer without a document.
+const STATUS_WORDS: &str = "Server returned non-2xx status code: ";
 
 /// Whether a name was not free.
 pub(super) fn is_taken(error: &StoreError) -> bool {
@@ -40,7 +42,7 @@ pub(super) fn describe_setting(error: &StoreError) -> String {
 
 /// A service that was reached and understands us, but not what was asked.
 fn is_refusal(error: &StoreError) -> bool {
-    deepest_text(error).contains("status code: 4")
+    deepest_text(error).strip_prefix(STATUS_WORDS).is_some_and(|status| status.starts_with('4'))
 }
 
 fn describe(error: &StoreError, answer: Option<&str>) -> String {
@@ -97,6 +99,7 @@ fn find_element<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
 
 /// One line, without queries of addresses: a signature can be one.
 fn shorten(text: &str) -> String {
+    let text = text.strip_prefix(STATUS_WORDS).unwrap_or(text).trim_end_matches([':', ' ']);
     let words: Vec<&str> = text.split_whitespace().map(strip_query).collect();
     one_line(&words.join(" "), MAX_REASON_CHARS)
 }
@@ -119,6 +122,8 @@ mod tests {
         let error = StoreError::PermissionDenied { path: "a".to_owned(), source: answered("403", body) };
         let told = explain_error("s3://b", "a", &error).to_string();
         assert_eq!(told, "s3://b refused: Check your key (SignatureDoesNotMatch)");
+        let error = StoreError::PermissionDenied { path: "a".to_owned(), source: answered("403 Forbidden", "") };
+        assert_eq!(explain_error("s3://b", "a", &error).to_string(), "s3://b refused: 403 Forbidden");
         let source = "GET https://x/a?X-Amz-Signature=secret failed".into();
         let told = explain_error("s3://b", "a", &StoreError::Generic { store: "S3", source }).to_string();
         assert_eq!(told, "s3://b could not be reached: GET https://x/a failed");

@@ -91,9 +91,9 @@ impl S3Server {
         ]
     }
 
-    /// Methods and addresses of what was asked.
-    pub(crate) fn requests(&self) -> Vec<String> {
-        self.behaviour.requests.lock().unwrap().clone()
+    /// How many requests had this in their addresses.
+    pub(crate) fn count_requests(&self, part: &str) -> usize {
+        self.behaviour.requests.lock().unwrap().iter().filter(|request| request.contains(part)).count()
     }
 
     /// The file that an object is kept in.

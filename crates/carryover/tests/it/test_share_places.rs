@@ -29,8 +29,9 @@ fn told(output: &Output) -> String {
 
 /// The one object that was shared, as the server keeps it.
 fn only_object(server: &S3Server) -> std::path::PathBuf {
-    let mut found = fs_err::read_dir(server.object("shares")).unwrap().map(|entry| entry.unwrap().path());
-    let path = found.find(|path| path.extension().is_some_and(|end| end == "carryover")).unwrap();
+    let entries = fs_err::read_dir(server.object("shares")).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = entries.filter(|path| path.extension().is_some_and(|end| end == "carryover"));
+    let path = found.next().unwrap();
     assert!(found.next().is_none());
     path
 }
@@ -52,6 +53,8 @@ fn session_shared_through_a_service_goes_on_elsewhere_in_another_agent() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&document["target"], &document["path"]), (&"codex".into(), &link.as_str().into()));
     assert_eq!(tree(&env.home().join("work")), tree(&sender.project()));
+    // One to see that its name is free, which is before anything is encrypted.
+    assert_eq!(server.count_requests("HEAD /team/shares/claude-code-"), 1);
     assert_eq!(fs_err::read_dir(env.home().join(".carryover/opening")).unwrap().count(), 0);
 }
 
