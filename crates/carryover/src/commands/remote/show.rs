@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::access::{connect, read_catalog};
 use super::pushed_row::{PushedRow, describe_pushed};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::ui::Ui;
 
 /// Show what is in a remote, or search it
@@ -21,7 +21,8 @@ pub(super) struct ShowArgs {
     #[arg(value_name = "NAME")]
     remote: Option<String>,
     /// Only those with each of these in title, project, agent, model, id or prompts
-    words: Vec<String>,
+    #[arg(value_name = "WORDS")]
+    search_words: Vec<String>,
     /// Every push of a session
     #[arg(long)]
     all: bool,
@@ -42,7 +43,7 @@ pub(super) fn show_remote(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Re
     let remote = connect(ui, context, args.remote.as_deref())?;
     let mut warnings = Vec::new();
     let catalog = read_catalog(ui, &remote, &mut warnings)?;
-    let words = args.words.join(" ");
+    let words = args.search_words.join(" ");
     let found: Vec<&PushedCapsule> =
         if words.is_empty() { catalog.capsules.iter().collect() } else { catalog.find(&words) };
     let shown = if args.all { found } else { newest_per_session(found) };
@@ -56,17 +57,15 @@ pub(super) fn show_remote(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Re
             warnings,
         })?);
     }
-    if shown.is_empty() && !words.is_empty() {
-        let message = format!("nothing in {} matches `{}`", remote.name, one_line(&words, 200));
-        let hint = format!("`carryover remote show {}` tells all that is there", remote.name);
-        return Err(CommandError::new(ErrorKind::NotFound, message).with_hint(hint));
-    }
     let width = ui.table_columns();
     for pushed in &shown {
         let [title, facts] = describe_pushed(context, pushed, width);
         writeln!(ui.out(), "{title}\n{facts}")?;
     }
-    if shown.is_empty() {
+    if shown.is_empty() && !words.is_empty() {
+        ui.status(format_args!("nothing in {} matches `{}`", remote.name, one_line(&words, 200)))?;
+        ui.hint(format_args!("`carryover remote show {}` tells all that is there", remote.name))?;
+    } else if shown.is_empty() {
         ui.status(format_args!("nothing was pushed to {} yet", remote.name))?;
         ui.hint("`carryover push` pushes the newest session of this project")?;
     } else {

@@ -9,6 +9,7 @@ use carryover_agents::formats::ordered_pool::map_ordered;
 use super::index::{MAX_INDEX_BYTES, PREFIX, PushedCapsule, is_index_key};
 use super::{Progress, Remote, RemoteError};
 use crate::own::files;
+use crate::share::bucket::BucketError;
 
 const FOLDER: &str = "index";
 /// A remote with more that cannot be read was not written by us.
@@ -105,7 +106,7 @@ impl Catalog {
     /// An object that cannot be had says nothing of the object, but of the way to it.
     fn is_unreachable(&self) -> bool {
         let is_bad = |error: &RemoteError| match error {
-            RemoteError::Bucket(error) => !matches!(error, crate::share::bucket::BucketError::TooLarge { .. }),
+            RemoteError::Bucket(error) => !matches!(error, BucketError::NotFound { .. } | BucketError::TooLarge { .. }),
             RemoteError::Io(_) => true,
             _ => false,
         };

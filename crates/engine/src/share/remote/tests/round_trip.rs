@@ -67,6 +67,23 @@ fn nothing_is_sent_twice_and_of_what_has_grown_only_its_end() {
 }
 
 #[test]
+fn file_that_was_changed_costs_little_among_many() {
+    let world = World::new();
+    write_session(&world, "aaaa1111", 3);
+    let write = |file: usize, more: &str| {
+        let line = |at: usize| format!("    let value_{at} = compute({});\n", &filler(file * 1_000 + at)[..40]);
+        let text: String = (0..2_000).map(line).collect();
+        world.write_file(&format!("project/file-{file:02}.rs"), &format!("{more}{text}"));
+    };
+    (0..60).for_each(|file| write(file, ""));
+    let remote = remote_of(&world);
+    let first = push(&world, &remote, "aaaa1111");
+    write(5, &filler(7));
+    let changed = push(&world, &remote, "aaaa1111");
+    assert!(changed.is_new && changed.sent_bytes < first.sent_bytes / 2, "{changed:?} after {first:?}");
+}
+
+#[test]
 fn push_that_was_cut_off_goes_on_where_it_stopped() {
     let world = World::new();
     write_session(&world, "aaaa1111", 2_000);
