@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Env, Liveness, Loss, ResumeCommand, Store, SubAgentLink, TargetView, WriteOp, WritePlan,
-    WriteRequest,
+    AGENTS, Agent, AgentError, Env, Liveness, Loss, OwnSession, ResumeCommand, Store, SubAgentLink, TargetView,
+    Version, WriteOp, WritePlan, WriteRequest, Writer,
 };
 use carryover_core::redact::redact_title;
 use carryover_core::tokens::estimate;
@@ -46,6 +46,8 @@ pub struct Options {
     pub sub_agents: Vec<ListedSession>,
     /// Words that stand before everything else; nobody in the session said them.
     pub opening: Option<String>,
+    /// A session of the target's own is to move as a whole, where its agent can have that.
+    pub whole: bool,
 }
 
 /// The result of a resume, or of a dry run.
@@ -78,6 +80,8 @@ pub struct Report {
     pub superseded: Option<String>,
     /// The conversations of sub-agents that came along.
     pub n_sub_agents: usize,
+    /// It is the target's own, and moved with everything that its client had recorded.
+    pub is_whole: bool,
     /// A copy that was made before, superseded or not.
     pub earlier: Option<EarlierCopy>,
     /// Messages, or steps where a single turn was cut, that gave way to an outline because all of them did not fit.
@@ -143,7 +147,10 @@ pub(crate) fn resume_among(
         warnings.push(format!("{} is not installed: the session waits for it", facts.name));
     }
     let view = place.target_view(context, client.as_ref());
-    let mut plan = writer.plan(&write_request(context, session, &place, &fitted), &view)?;
+    let request = write_request(context, session, &place, &fitted);
+    let moved = if options.whole { plan_whole(writer, session, &fitted, &request, &view)? } else { None };
+    let is_whole = moved.is_some();
+    let mut plan = moved.map_or_else(|| writer.plan(&request, &view), Ok)?;
     let mut n_sub_agents = 0;
     for (index, child) in options.sub_agents.iter().enumerate() {
         let above = Above { session: &session.found.id, written: &plan.session };
@@ -156,6 +163,7 @@ pub(crate) fn resume_among(
     warnings.extend(check_ignored(context, options, &place, &plan).note);
     let mut report = report::for_plan(session, options.target, &plan, &fitted, place.window, warnings);
     report.n_sub_agents = n_sub_agents;
+    report.is_whole = is_whole;
     report.earlier = EarlierCopy::find(context, &Copies::load(context), session, options.target);
     if options.dry_run {
         let journal = begin_journal(context, session, options, &place, &plan);
@@ -164,6 +172,26 @@ pub(crate) fn resume_among(
         write_session(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
     Ok(report)
+}
+
+/// Plans a session of the target's own with all of its records. One that has to be cut, that was put together from several, or
+/// that a newer client than the installed one wrote, is written anew.
+fn plan_whole(
+    writer: &dyn Writer,
+    session: &ListedSession,
+    fitted: &FittedSession,
+    request: &WriteRequest<'_>,
+    view: &TargetView<'_>,
+) -> Result<Option<WritePlan>, ResumeError> {
+    let [source] = fitted.sources.as_slice() else { return Ok(None) };
+    let is_cut = fitted.cut > 0 || fitted.clipped > 0 || fitted.brief.is_some() || fitted.n_openings > 0;
+    let written_by = source.header.client_version.as_deref().and_then(Version::find_in);
+    let is_newer = written_by.zip(view.version).is_some_and(|(written_by, here)| written_by > here);
+    if is_cut || is_newer || request.entries.iter().any(|carried| carried.clipped) {
+        return Ok(None);
+    }
+    let own = OwnSession { source: &source.source, root: &session.store.root, header: &source.header };
+    Ok(writer.plan_own(&own, request, view)?)
 }
 
 /// The session that started a sub-agent, as it was and as it is written now.

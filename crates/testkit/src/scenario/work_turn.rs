@@ -43,7 +43,9 @@ impl WorkTurn {
         let answers = if number == 0 { FIRST_ANSWERS } else { FURTHER_ANSWERS };
         let answers: Vec<Vec<Action>> = answers
             .iter()
-            .map(|kinds| kinds.iter().filter(|what| dialect.has_tool(**what)).map(|what| make_action(*what, number)).collect())
+            .map(|kinds| {
+                kinds.iter().filter(|what| dialect.has_tool(**what)).map(|what| make_action(*what, number)).collect()
+            })
             .filter(|actions: &Vec<Action>| !actions.is_empty())
             .collect();
         let mut turns: Vec<Turn> = dialect
@@ -68,7 +70,10 @@ impl WorkTurn {
             for what in [ActionKind::Read, ActionKind::Run, ActionKind::RunFailing, ActionKind::Search] {
                 let action = make_action(what, number);
                 let words = action.words.join("\n");
-                fs::write(project.join(action.file_path()), format!("first line\n{words}\nold line of {}\n", action.key))?;
+                fs::write(
+                    project.join(action.file_path()),
+                    format!("first line\n{words}\nold line of {}\n", action.key),
+                )?;
             }
             let picture = make_action(ActionKind::ViewImage, number);
             fs::write(project.join(picture.file_path()), make_png(30, 30, 200))?;

@@ -115,13 +115,16 @@ impl Carryover<'_> {
 
     fn check_command(&self, resumed: &ResumeOutput) -> Result<(), ClientError> {
         let is_named = resumed.command.iter().any(|word| word.contains(resumed.resume_handle()));
-        is_named.then_some(()).ok_or_else(|| self.unexpected_error("the command to go on does not name the new session"))
+        is_named
+            .then_some(())
+            .ok_or_else(|| self.unexpected_error("the command to go on does not name the new session"))
     }
 
     /// Packs a session with its files and its own records.
     pub(super) fn export(&self, session_id: &str, client: &Client, capsule: &Path) -> Result<(), ClientError> {
         let capsule = capsule.display().to_string();
-        let args = ["capsule", "export", session_id, "--source", client.lab.id, "--raw", "--output", &capsule, "--json"];
+        let args =
+            ["capsule", "export", session_id, "--source", client.lab.id, "--raw", "--output", &capsule, "--json"];
         self.launch_with(client, client).args(args).run_to_success(RUN_LIMIT)?;
         Ok(())
     }

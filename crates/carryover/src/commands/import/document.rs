@@ -19,6 +19,8 @@ pub(crate) struct ImportDocument<'a> {
     project: String,
     workspace: WorkspaceRow,
     own_records: bool,
+    /// All of them, also what the agent's client itself had said.
+    whole: bool,
     resume: ResumeDocument<'a>,
 }
 
@@ -47,6 +49,7 @@ pub(crate) fn import_document<'a>(
         project: imported.project.display().to_string(),
         workspace: workspace_row(&imported.workspace),
         own_records: imported.own_records,
+        whole: imported.report.is_whole,
         resume: report_document(&imported.report, false),
     }
 }

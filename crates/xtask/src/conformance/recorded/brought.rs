@@ -99,9 +99,9 @@ fn normalise_all(places: &Places, captured: &CapturedRequests) -> Vec<Value> {
 impl BroughtOutcome {
     fn compare_requests(&mut self, number: usize, here: &[Value], there: &[Value]) {
         let differences = here.iter().zip(there).enumerate();
-        let differences = differences.filter_map(|(index, (here, there))| Some((index + 1, first_difference(here, there)?)));
-        self.findings
-            .extend(differences.map(|(index, told)| format!("turn {number}, request {index}: {told}")));
+        let differences =
+            differences.filter_map(|(index, (here, there))| Some((index + 1, first_difference(here, there)?)));
+        self.findings.extend(differences.map(|(index, told)| format!("turn {number}, request {index}: {told}")));
         if here.len() != there.len() {
             self.findings.push(format!("turn {number}: {} requests here, {} there", here.len(), there.len()));
         }

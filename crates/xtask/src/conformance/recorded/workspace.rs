@@ -73,7 +73,11 @@ pub(super) fn compare_workspaces(
         .map(|name| format!("{name}: here {}, there {}", describe(here.get(*name)), describe(there.get(*name))))
         .collect();
     // The state of the index, which the files do not show: modes and digests of what is staged.
-    for args in [&["ls-files", "--stage"][..], &["status", "--short", "--branch", "--untracked-files=all"], &["log", "--oneline"]] {
+    for args in [
+        &["ls-files", "--stage"][..],
+        &["status", "--short", "--branch", "--untracked-files=all"],
+        &["log", "--oneline"],
+    ] {
         let ask = |sandbox: &Sandbox| Ok::<_, ClientError>(without_sessions(&run_git(sandbox, args)?, sessions));
         let (here, there) = (ask(one)?, ask(other)?);
         if here != there {
