@@ -107,7 +107,10 @@ struct SessionMove<'a> {
 
 impl SessionMove<'_> {
     fn move_log(&self, bytes: &[u8]) -> MovedLog {
-        MovedLog::from_lines(bytes, |record| self.move_record(record))
+        MovedLog::from_lines(bytes, |record| {
+            self.move_record(record);
+            true
+        })
     }
 
     fn move_companion(&self, path: &Path) -> Result<Vec<u8>, AgentError> {

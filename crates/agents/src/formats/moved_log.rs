@@ -15,8 +15,8 @@ pub(crate) struct MovedLog {
 }
 
 impl MovedLog {
-    /// Moves every line that is whole; those that are no JSON stay as they are.
-    pub(crate) fn from_lines(bytes: &[u8], mut change: impl FnMut(&mut Value)) -> Self {
+    /// Moves every line that is whole, unless the change says that it stays behind; those that are no JSON stay as they are.
+    pub(crate) fn from_lines(bytes: &[u8], mut change: impl FnMut(&mut Value) -> bool) -> Self {
         let mut log = Self::default();
         let mut offset = 0;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -25,9 +25,10 @@ impl MovedLog {
             offset += line.len() as u64;
             match serde_json::from_slice::<Value>(line) {
                 Ok(mut record) => {
-                    change(&mut record);
-                    log.places.insert(start, log.bytes.len() as u64);
-                    log.append(&record);
+                    if change(&mut record) {
+                        log.places.insert(start, log.bytes.len() as u64);
+                        log.append(&record);
+                    }
                 }
                 Err(_) if is_whole => log.bytes.extend_from_slice(line),
                 // Its client was stopped in the midst of it, and would read it no more than we do.
@@ -73,9 +74,12 @@ mod tests {
 
     #[test]
     fn lines_move_with_their_places_and_a_cut_end_stays_behind() {
-        let text = "{\"id\":\"a\",\"words\":\"a b\"}\nno json\n{\"of\":[\"a\"]}\n{\"cut\":";
-        let log = MovedLog::from_lines(text.as_bytes(), |record| rename(record, "a", "longer"));
-        assert_eq!(log.places, BTreeMap::from([(0, 0), (35, 40)]));
+        let text = "{\"id\":\"a\",\"words\":\"a b\"}\nno json\n{\"stays\":1}\n{\"of\":[\"a\"]}\n{\"cut\":";
+        let log = MovedLog::from_lines(text.as_bytes(), |record| {
+            rename(record, "a", "longer");
+            record.get("stays").is_none()
+        });
+        assert_eq!(log.places, BTreeMap::from([(0, 0), (47, 40)]));
         let moved = String::from_utf8(log.into_bytes()).unwrap();
         assert_eq!(moved, "{\"id\":\"longer\",\"words\":\"a b\"}\nno json\n{\"of\":[\"longer\"]}\n");
     }

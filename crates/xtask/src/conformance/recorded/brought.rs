@@ -52,7 +52,7 @@ impl Stage<'_> {
     fn bring_session(&self, original: &Sandbox, session_id: &str) -> Result<BroughtSession, ConformanceError> {
         let capsule = self.folder.join("session.tar.zst");
         Carryover { program: &self.options.carryover, sandbox: original }.export(session_id, &self.client, &capsule)?;
-        let sandbox = self.make_sandbox("fresh")?;
+        let sandbox = self.make_sandbox("imported")?;
         let carryover = Carryover { program: &self.options.carryover, sandbox: &sandbox };
         // What tells which model is used is a setting of the user's, and no part of a session.
         sandbox.configure(self.source.lab, &self.source.setup(), UNUSED_PORT)?;
