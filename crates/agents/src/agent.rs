@@ -197,6 +197,8 @@ pub struct OwnSession<'a> {
     /// The store that it lies in, or what came along of it.
     pub root: &'a Path,
     pub header: &'a Header,
+    /// The home folder that its records speak of.
+    pub old_home: Option<&'a Path>,
 }
 
 impl<F: Fn(&WriteRequest<'_>, &TargetView<'_>) -> Result<WritePlan, AgentError>> Writer for F {

@@ -13,7 +13,7 @@ use crate::formats::folder;
 use crate::formats::ids::Ids;
 use crate::formats::moved_log::{MovedLog, rename};
 use crate::formats::relocate::Relocation;
-use crate::formats::request::{project_relocation, project_text};
+use crate::formats::request::{own_relocations, project_text};
 use crate::{AgentError, OwnSession, TargetView, WriteOp, WritePlan, WriteRequest, Writer};
 
 /// Where the steps of plans are: in a folder for each session, a file a step.
@@ -44,7 +44,7 @@ fn plan_own_session(
     let place = SessionMove {
         old: &own.header.session.0,
         session: &session,
-        moves: project_relocation(request, project),
+        moves: own_relocations(own, request, project, target),
         mode: if request.permission == Permission::Plan { "plan" } else { "default" },
     };
     let path = &own.source.path;
@@ -101,7 +101,7 @@ fn tasks_folder(session: &Path) -> Option<PathBuf> {
 struct SessionMove<'a> {
     old: &'a str,
     session: &'a str,
-    moves: Option<Relocation<'a>>,
+    moves: Vec<Relocation<'a>>,
     mode: &'static str,
 }
 
@@ -128,15 +128,16 @@ impl SessionMove<'_> {
             // Others hide a session from the picker.
             record["entrypoint"] = json!("cli");
         }
-        let Some(moves) = self.moves else { return };
-        if let Some(cwd) = record.get_mut("cwd") {
-            moves.move_value(cwd);
-        }
-        super::blocks::relocate_paths(record, moves);
-        // Its client says where it is, and says so again where that is no longer so.
-        for field in ["attachment", "rendered"] {
-            if let Some(said) = record.get_mut(field) {
-                moves.move_words(said);
+        for moves in &self.moves {
+            if let Some(cwd) = record.get_mut("cwd") {
+                moves.move_value(cwd);
+            }
+            super::blocks::relocate_paths(record, *moves);
+            // Its client says where it is, and says so again where that is no longer so.
+            for field in ["attachment", "rendered"] {
+                if let Some(said) = record.get_mut(field) {
+                    moves.move_words(said);
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::formats::file::{self, MAX_DOCUMENT_BYTES};
 use crate::formats::ids::Ids;
 use crate::formats::moved_log::{MovedLog, rename};
 use crate::formats::relocate::Relocation;
-use crate::formats::request::{project_relocation, project_text};
+use crate::formats::request::{own_relocations, project_text};
 use crate::{AgentError, OwnSession, TargetView, WritePlan, WriteRequest, Writer};
 
 /// What the first record and the settings of a turn may hold that grants or instructs.
@@ -50,8 +50,8 @@ impl Writer for Codex {
         let moved = SessionMove {
             old: &own.header.session.0,
             session: &session,
-            moves: project_relocation(request, project),
-            provider: Config::from_store(root).provider,
+            moves: own_relocations(own, request, project, target),
+            config: Config::from_store(root),
         };
         let bytes = file::read_bytes(&own.source.path, MAX_DOCUMENT_BYTES)?;
         let Some(log) = moved.move_log(&bytes) else { return Ok(None) };
@@ -71,9 +71,9 @@ impl Writer for Codex {
 struct SessionMove<'a> {
     old: &'a str,
     session: &'a str,
-    moves: Option<Relocation<'a>>,
-    /// The client hides and refuses sessions of others than the one in use.
-    provider: String,
+    moves: Vec<Relocation<'a>>,
+    /// The client hides and refuses sessions of other providers than the one in use, and asks as a session says.
+    config: Config,
 }
 
 impl SessionMove<'_> {
@@ -103,25 +103,35 @@ impl SessionMove<'_> {
         let payload = &mut record["payload"];
         match kind.as_str() {
             "session_meta" => {
-                payload["model_provider"] = json!(self.provider);
+                payload["model_provider"] = json!(self.config.provider);
                 payload["source"] = json!("cli");
                 remove_grants(payload);
             }
-            "turn_context" => remove_grants(payload),
+            "turn_context" => {
+                remove_grants(payload);
+                // Without them the client would not know what it had said, and say it again.
+                payload["approval_policy"] = json!(self.config.approval);
+                payload["sandbox_policy"] = json!({ "type": "read-only" });
+            }
             _ => {}
         }
-        let Some(moves) = self.moves else { return };
-        match kind.as_str() {
-            "response_item" => move_item(payload, moves),
-            "compacted" => {
-                for item in payload["replacement_history"].as_array_mut().into_iter().flatten() {
-                    move_item(item, moves);
-                }
-            }
-            // The state of its surroundings as the client knows it, by which it sees what has changed.
-            "world_state" => moves.move_words(payload),
-            _ => moves.move_value(payload),
+        for moves in &self.moves {
+            move_payload(&kind, payload, *moves);
         }
+    }
+}
+
+fn move_payload(kind: &str, payload: &mut Value, moves: Relocation<'_>) {
+    match kind {
+        "response_item" => move_item(payload, moves),
+        "compacted" => {
+            for item in payload["replacement_history"].as_array_mut().into_iter().flatten() {
+                move_item(item, moves);
+            }
+        }
+        // The state of its surroundings as the client knows it, by which it sees what has changed.
+        "world_state" => moves.move_words(payload),
+        _ => moves.move_value(payload),
     }
 }
 

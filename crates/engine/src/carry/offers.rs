@@ -89,7 +89,7 @@ impl Offer {
             dry_run: true,
             sub_agents: Vec::new(),
             opening: None,
-            whole: false,
+            whole: None,
         };
         let report = resume::resume_session(context, session, &options)?;
         let resume::Report { messages, calls, tokens, window, lost, warnings, .. } = report;

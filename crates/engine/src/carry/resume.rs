@@ -47,7 +47,13 @@ pub struct Options {
     /// Words that stand before everything else; nobody in the session said them.
     pub opening: Option<String>,
     /// A session of the target's own is to move as a whole, where its agent can have that.
-    pub whole: bool,
+    pub whole: Option<MovedRecords>,
+}
+
+/// Records that come from another home.
+#[derive(Clone)]
+pub struct MovedRecords {
+    pub old_home: Option<PathBuf>,
 }
 
 /// The result of a resume, or of a dry run.
@@ -148,7 +154,8 @@ pub(crate) fn resume_among(
     }
     let view = place.target_view(context, client.as_ref());
     let request = write_request(context, session, &place, &fitted);
-    let moved = if options.whole { plan_whole(writer, session, &fitted, &request, &view)? } else { None };
+    let moved = options.whole.as_ref().map(|moved| plan_whole(writer, session, &fitted, moved, &request, &view));
+    let moved = moved.transpose()?.flatten();
     let is_whole = moved.is_some();
     let mut plan = moved.map_or_else(|| writer.plan(&request, &view), Ok)?;
     let mut n_sub_agents = 0;
@@ -180,6 +187,7 @@ fn plan_whole(
     writer: &dyn Writer,
     session: &ListedSession,
     fitted: &FittedSession,
+    moved: &MovedRecords,
     request: &WriteRequest<'_>,
     view: &TargetView<'_>,
 ) -> Result<Option<WritePlan>, ResumeError> {
@@ -190,7 +198,8 @@ fn plan_whole(
     if is_cut || is_newer || request.entries.iter().any(|carried| carried.clipped) {
         return Ok(None);
     }
-    let own = OwnSession { source: &source.source, root: &session.store.root, header: &source.header };
+    let old_home = moved.old_home.as_deref();
+    let own = OwnSession { source: &source.source, root: &session.store.root, header: &source.header, old_home };
     Ok(writer.plan_own(&own, request, view)?)
 }
 

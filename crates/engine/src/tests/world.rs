@@ -113,7 +113,7 @@ impl World {
             dry_run: false,
             sub_agents: Vec::new(),
             opening: None,
-            whole: false,
+            whole: None,
         }
     }
 
