@@ -16,7 +16,16 @@ pub(crate) struct MovedLog {
 
 impl MovedLog {
     /// Moves every line that is whole, unless the change says that it stays behind; those that are no JSON stay as they are.
-    pub(crate) fn from_lines(bytes: &[u8], mut change: impl FnMut(&mut Value) -> bool) -> Self {
+    pub(crate) fn from_lines(bytes: &[u8], change: impl FnMut(&mut Value) -> bool) -> Self {
+        Self::from_lines_of_records(bytes, |_| Vec::new(), change)
+    }
+
+    /// The same where a line may hold several records: `find_records` tells where in it they begin.
+    pub(crate) fn from_lines_of_records(
+        bytes: &[u8],
+        find_records: fn(&[u8]) -> Vec<u64>,
+        mut change: impl FnMut(&mut Value) -> bool,
+    ) -> Self {
         let mut log = Self::default();
         let mut offset = 0;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -26,8 +35,11 @@ impl MovedLog {
             match serde_json::from_slice::<Value>(line) {
                 Ok(mut record) => {
                     if change(&mut record) {
-                        log.places.insert(start, log.bytes.len() as u64);
+                        let now = log.bytes.len();
+                        log.places.insert(start, now as u64);
                         log.append(&record);
+                        let inside = find_records(line).into_iter().zip(find_records(&log.bytes[now..]));
+                        log.places.extend(inside.map(|(then, there)| (start + then, now as u64 + there)));
                     }
                 }
                 Err(_) if is_whole => log.bytes.extend_from_slice(line),

@@ -202,8 +202,7 @@ fn tell_import(
     ui.status(format_args!("  folder      {DIM}{}{DIM:#}", abbreviate_home(context, &imported.project)))?;
     ui.status(format_args!("  agent       {}: {}", target.agent.facts().name, target.reason))?;
     if imported.own_records {
-        let which = if imported.report.is_whole { "all of the agent's own" } else { "the agent's own" };
-        ui.status(format_args!("  records     {which}, as it wrote them"))?;
+        ui.status("  records     the agent's own, as it wrote them")?;
     }
     write_report(ui, context, &imported.report)?;
     show_next_steps(ui, context, &imported.report, false)

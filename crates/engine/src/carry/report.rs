@@ -43,7 +43,6 @@ pub(super) fn for_plan(
         steps: plan.ops.iter().map(describe_op).collect(),
         superseded: None,
         n_sub_agents: 0,
-        is_whole: false,
         earlier: None,
         left_out: fitted.left_out.as_ref().map_or(0, |left_out| left_out.count),
     }

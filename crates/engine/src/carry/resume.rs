@@ -86,8 +86,6 @@ pub struct Report {
     pub superseded: Option<String>,
     /// The conversations of sub-agents that came along.
     pub n_sub_agents: usize,
-    /// It is the target's own, and moved with everything that its client had recorded.
-    pub is_whole: bool,
     /// A copy that was made before, superseded or not.
     pub earlier: Option<EarlierCopy>,
     /// Messages, or steps where a single turn was cut, that gave way to an outline because all of them did not fit.
@@ -156,7 +154,6 @@ pub(crate) fn resume_among(
     let request = write_request(context, session, &place, &fitted);
     let moved = options.whole.as_ref().map(|moved| plan_whole(writer, session, &fitted, moved, &request, &view));
     let moved = moved.transpose()?.flatten();
-    let is_whole = moved.is_some();
     let mut plan = moved.map_or_else(|| writer.plan(&request, &view), Ok)?;
     let mut n_sub_agents = 0;
     for (index, child) in options.sub_agents.iter().enumerate() {
@@ -170,7 +167,6 @@ pub(crate) fn resume_among(
     warnings.extend(check_ignored(context, options, &place, &plan).note);
     let mut report = report::for_plan(session, options.target, &plan, &fitted, place.window, warnings);
     report.n_sub_agents = n_sub_agents;
-    report.is_whole = is_whole;
     report.earlier = EarlierCopy::find(context, &Copies::load(context), session, options.target);
     if options.dry_run {
         let journal = begin_journal(context, session, options, &place, &plan);

@@ -19,8 +19,6 @@ pub(crate) struct ImportDocument<'a> {
     project: String,
     workspace: WorkspaceRow,
     own_records: bool,
-    /// All of them, also what the agent's client itself had said.
-    whole: bool,
     resume: ResumeDocument<'a>,
 }
 
@@ -49,7 +47,6 @@ pub(crate) fn import_document<'a>(
         project: imported.project.display().to_string(),
         workspace: workspace_row(&imported.workspace),
         own_records: imported.own_records,
-        whole: imported.report.is_whole,
         resume: report_document(&imported.report, false),
     }
 }
