@@ -3,13 +3,16 @@
 
 mod brought;
 mod normalise;
+mod page;
 mod workspace;
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use carryover_agents::{Agent, agent_by_name};
 use carryover_engine::recording::{RecordedBoundary, Recording};
-use carryover_testkit::client::{Client, Launch, PromptRequest, Sandbox, SessionChoice};
+use carryover_testkit::client::{Client, Launch, PromptRequest, Sandbox, SessionChoice, Setup};
 use carryover_testkit::model::{LoggedRequest, ModelServer, RequestKind};
 use carryover_testkit::scenario::{Source, WorkTurn};
 use fs_err as fs;
@@ -18,6 +21,7 @@ use serde_json::Value;
 use super::carryover::Carryover;
 use super::plan::{self, Options};
 use super::{ConformanceError, tier, walk};
+use brought::BroughtOutcome;
 use normalise::{Places, first_difference};
 
 /// The id of new sessions, where a client lets others choose it.
@@ -36,6 +40,7 @@ pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
         return Err(ConformanceError::NothingToRun);
     }
     let rows = walk::run_rows(options, "record", &clients, plan::client_name, |source| record_once(options, source));
+    page::PAGE.check_or_write(options, &rows)?;
     walk::check_rows(&rows)
 }
 
@@ -75,7 +80,7 @@ impl Run {
     }
 }
 
-fn record_once(options: &Options, source: &Source) -> Result<Vec<String>, ConformanceError> {
+fn record_once(options: &Options, source: &Source) -> Result<BroughtOutcome, ConformanceError> {
     let client = plan::install_client(source, options)?;
     let runs = options.cache.join("runs");
     fs::create_dir_all(&runs)?;
@@ -87,11 +92,26 @@ fn record_once(options: &Options, source: &Source) -> Result<Vec<String>, Confor
     let recorded = stage.run_session("recorded", true)?;
     let mut findings = compare_runs(&direct, &recorded);
     findings.extend(stage.check_recording(&recorded)?);
-    findings.extend(stage.compare_further_turns(&recorded.sandbox)?.findings);
-    Ok(findings)
+    if source.lab.names_files_by_minute() {
+        await_next_minute();
+    }
+    let mut outcome = stage.compare_further_turns(&recorded.sandbox)?;
+    outcome.findings.splice(..0, findings);
+    Ok(outcome)
+}
+
+/// Waits until the clock shows another minute.
+fn await_next_minute() {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    thread::sleep(Duration::from_secs(60 - since_epoch.as_secs() % 60));
 }
 
 impl Stage<'_> {
+    /// Sessions that the client made itself stay there, whatever it usually does with them.
+    fn setup(&self) -> Setup {
+        Setup { own_sessions: true, ..self.source.setup() }
+    }
+
     /// The repository that the project of every home is a clone of.
     fn upstream(&self) -> Sandbox {
         Sandbox { home: self.folder.join("upstream/home"), project: self.folder.join("upstream/project") }
@@ -120,7 +140,7 @@ impl Stage<'_> {
         let turn = WorkTurn::new(self.source, &sandbox.project, 0);
         server.script_replies(RequestKind::Main, turn.turns);
         let ask = PromptRequest { session: SessionChoice::New(SESSION_ID), prompt: &turn.prompt, image: None };
-        let setup = self.source.setup();
+        let setup = self.setup();
         let mut launch = self.client.prompt_launch(&sandbox, &setup, server.port(), &ask)?;
         if is_recorded {
             launch = through_recorder(launch, &self.options.carryover);
@@ -155,7 +175,7 @@ impl Stage<'_> {
 
     /// The keys that the client was given.
     fn client_keys(&self, run: &Run) -> Vec<String> {
-        let launch = run.sandbox.prepared_launch(&self.client, &self.source.setup(), run.port);
+        let launch = run.sandbox.prepared_launch(&self.client, &self.setup(), run.port);
         let is_key = |(name, value): &(String, String)| name.contains("KEY") && value.len() >= MIN_KEY_LETTERS;
         launch.env.into_iter().filter(is_key).map(|(_, value)| value).collect()
     }

@@ -10,6 +10,8 @@ use super::normalise::{Places, first_difference};
 use super::{N_FURTHER_TURNS, Stage, workspace};
 use crate::conformance::ConformanceError;
 use crate::conformance::carryover::{Carryover, ImportOutput};
+use crate::conformance::walk::WalkOutcome;
+use crate::conformance::walk_page::TableCells;
 
 /// A session in its second home.
 struct BroughtSession {
@@ -21,12 +23,24 @@ struct BroughtSession {
 #[derive(Default)]
 pub(super) struct BroughtOutcome {
     /// The requests of all turns, and the messages and calls in the last of them.
-    pub(super) n_requests: usize,
-    pub(super) n_items: usize,
-    pub(super) n_files: usize,
-    /// The client was given its own records.
-    pub(super) own_records: bool,
+    n_requests: usize,
+    n_items: usize,
+    n_files: usize,
     pub(super) findings: Vec<String>,
+}
+
+impl WalkOutcome for BroughtOutcome {
+    fn findings(&self) -> Vec<String> {
+        self.findings.clone()
+    }
+}
+
+impl TableCells for BroughtOutcome {
+    const COUNT: usize = 3;
+
+    fn cells(&self) -> String {
+        format!("{} | {} | {} |", self.n_requests, self.n_items, self.n_files)
+    }
 }
 
 impl Stage<'_> {
@@ -34,7 +48,10 @@ impl Stage<'_> {
     pub(super) fn compare_further_turns(&self, original: &Sandbox) -> Result<BroughtOutcome, ConformanceError> {
         let session_id = self.session_id(original)?;
         let brought = self.bring_session(original, &session_id)?;
-        let mut outcome = BroughtOutcome { own_records: brought.imported.own_records, ..BroughtOutcome::default() };
+        let mut outcome = BroughtOutcome::default();
+        if !brought.imported.own_records {
+            outcome.findings.push("the client was not given its own records".to_owned());
+        }
         self.compare_files("after the import", original, &brought.sandbox, &mut outcome)?;
         for number in 1..=N_FURTHER_TURNS {
             let here = self.run_turn(original, self.native_handle(&session_id), number)?;
@@ -52,17 +69,17 @@ impl Stage<'_> {
     fn bring_session(&self, original: &Sandbox, session_id: &str) -> Result<BroughtSession, ConformanceError> {
         let capsule = self.folder.join("session.tar.zst");
         Carryover { program: &self.options.carryover, sandbox: original }.export(session_id, &self.client, &capsule)?;
-        let sandbox = self.make_sandbox("imported")?;
+        let sandbox = self.make_sandbox(FRESH_HOME)?;
         let carryover = Carryover { program: &self.options.carryover, sandbox: &sandbox };
         // What tells which model is used is a setting of the user's, and no part of a session.
-        sandbox.configure(self.source.lab, &self.source.setup(), UNUSED_PORT)?;
+        sandbox.configure(self.source.lab, &self.setup(), UNUSED_PORT)?;
         let imported = carryover.import(&self.client, &capsule)?;
         Ok(BroughtSession { sandbox, imported })
     }
 
     fn run_turn(&self, sandbox: &Sandbox, handle: &str, number: usize) -> Result<CapturedRequests, ConformanceError> {
         let turn = WorkTurn::new(self.source, &sandbox.project, number);
-        Ok(self.client.resume(sandbox, &self.source.setup(), handle, &turn.prompt, turn.turns)?)
+        Ok(self.client.resume(sandbox, &self.setup(), handle, &turn.prompt, turn.turns)?)
     }
 
     fn compare_files(
@@ -88,6 +105,9 @@ impl Stage<'_> {
         Ok(())
     }
 }
+
+/// As long as the name of the other: clients count letters.
+const FRESH_HOME: &str = "imported";
 
 /// A port on which nobody listens.
 const UNUSED_PORT: u16 = 9;
