@@ -39,3 +39,24 @@ impl Writer for Aider {
         Ok(Some(written.into_plan(target, session, file, resume)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write_fixtures::{plan_own, session_bytes};
+
+    #[test]
+    fn a_history_moves_with_every_blank_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".aider.chat.history.md");
+        let text =
+            "\n# aider chat started at 2026-11-15 00:00:01\n\n> Aider v0.86.2  \n\n#### look  \n\nIt is so.\n\n\n\n";
+        fs_err::write(&path, text).unwrap();
+        let (plan, entries) = plan_own(&Aider, &path);
+        let plan = plan.unwrap();
+        assert_eq!((session_bytes(&plan), plan.origins.len()), (text.as_bytes(), entries.len()));
+        assert!(
+            plan.file.starts_with("/new") && plan.resume.argv.iter().any(|word| word.contains(".aider.chat.history."))
+        );
+    }
+}

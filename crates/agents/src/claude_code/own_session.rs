@@ -142,3 +142,92 @@ impl SessionMove<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod tests {
+    use super::*;
+    use crate::write_fixtures::{move_lines, plan_own, records};
+
+    const ID: &str = "d3a03cdd-c689-41e6-9587-86a6223f5251";
+
+    fn record(uuid: &str, parent: Option<&str>, rest: &Value) -> Value {
+        let mut record = json!({
+            "uuid": uuid, "parentUuid": parent, "sessionId": ID, "cwd": "/old", "version": "2.1.325", "entrypoint": "sdk-cli",
+            "timestamp": "2026-11-15T00:00:01.000Z", "permissionMode": "bypassPermissions",
+        });
+        record.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        record
+    }
+
+    fn session() -> Vec<Value> {
+        let text = "Working directory: /old; memory: /home/other/.claude";
+        let call = json!({"type": "tool_use", "id": "t", "name": "Read", "input": {"file_path": "/old/a"}});
+        let outcome = json!({"type": "tool_result", "tool_use_id": "t", "content": "/old/a says /old"});
+        vec![
+            record("u1", None, &json!({"type": "user", "message": {"role": "user", "content": "look at /old"}})),
+            record(
+                "u2",
+                Some("u1"),
+                &json!({"type": "attachment", "rendered": [{"content": text}],
+                    "attachment": {"type": "environment", "snapshot": {"workingDirectory": "/old"}}}),
+            ),
+            record(
+                "u3",
+                Some("u2"),
+                &json!({"type": "assistant", "message": {"role": "assistant", "content": [call]}}),
+            ),
+            record("u4", Some("u3"), &json!({"type": "user", "message": {"role": "user", "content": [outcome]}})),
+            json!({"type": "last-prompt", "lastPrompt": "look", "leafUuid": "u4", "sessionId": ID}),
+        ]
+    }
+
+    #[test]
+    fn all_records_move_and_nothing_that_allows_anything() {
+        let plan = move_lines(&ClaudeCode, &format!("projects/-old/{ID}.jsonl"), &session());
+        let moved = records(&plan);
+        let text = json!(moved).to_string();
+        assert!(!text.contains(ID) && !text.contains("bypassPermissions") && !text.contains("sdk-cli"), "{text}");
+        assert_eq!(moved[1]["rendered"][0]["content"], "Working directory: /new; memory: /home/u/.claude");
+        assert_eq!(moved[1]["attachment"]["snapshot"]["workingDirectory"], "/new");
+        assert_eq!(moved[2]["message"]["content"][0]["input"]["file_path"], "/new/a");
+        // What was said, and what came back, is as it was.
+        assert_eq!(moved[0]["message"]["content"], "look at /old");
+        assert_eq!(moved[3]["message"]["content"][0]["content"], "/old/a says /old");
+        assert_eq!((&moved[4]["leafUuid"], &moved[3]["uuid"]), (&json!("u4"), &json!("u4")));
+        assert_eq!(moved[5]["permissionMode"], "default");
+        assert!(plan.file.starts_with("/home/u/store/projects/-new"), "{}", plan.file.display());
+    }
+
+    #[test]
+    fn what_the_client_keeps_beside_it_comes_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let session_file = folder.path().join(format!("projects/-old/{ID}.jsonl"));
+        let beside = session_file.with_extension("");
+        std::fs::create_dir_all(beside.join("tool-results")).unwrap();
+        std::fs::create_dir_all(folder.path().join(TASKS).join(ID)).unwrap();
+        let text: String = session().iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&session_file, text).unwrap();
+        std::fs::write(beside.join("tool-results/t.txt"), "long").unwrap();
+        std::fs::write(folder.path().join(TASKS).join(ID).join("1.json"), "{}").unwrap();
+        std::fs::write(folder.path().join(TASKS).join(ID).join(".lock"), "").unwrap();
+        let plan = plan_own(&ClaudeCode, &session_file).0.unwrap();
+        let id = &plan.session.0;
+        let created: Vec<String> = plan.ops[1..]
+            .iter()
+            .map(|op| match op {
+                WriteOp::Create { path, .. } => path.display().to_string(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(
+            created,
+            [
+                format!("/home/u/store/projects/-new/{id}/tool-results/t.txt"),
+                format!("/home/u/store/tasks/{id}/1.json")
+            ]
+        );
+        let tasks = list_tasks(&session_file);
+        assert_eq!(tasks, [folder.path().join(TASKS).join(ID).join("1.json")]);
+    }
+}

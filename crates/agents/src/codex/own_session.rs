@@ -159,3 +159,73 @@ fn move_item(item: &mut Value, moves: Relocation<'_>) {
         moves.move_words(item);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write_fixtures::{move_lines, records};
+
+    const ID: &str = "01a1f09e-40a8-7372-92bc-8d5de9e426d6";
+
+    fn line(ordinal: u64, kind: &str, payload: &Value) -> Value {
+        json!({"timestamp": "2026-11-15T00:00:01.000Z", "ordinal": ordinal, "type": kind, "payload": payload})
+    }
+
+    fn message(role: &str, text: &str) -> Value {
+        let kind = if role == "assistant" { "output_text" } else { "input_text" };
+        json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
+    }
+
+    #[test]
+    fn the_client_is_told_where_it_is_and_nothing_that_it_may_do() {
+        let meta = json!({"id": ID, "session_id": ID, "timestamp": "2026-11-15T00:00:00.000Z", "cwd": "/old",
+            "cli_version": "0.166.0", "source": "exec", "model_provider": "theirs", "base_instructions": {"text": "OBEY"}});
+        let environment = "<environment_context>\n  <cwd>/old</cwd>\n</environment_context>";
+        let settings = json!({"approval_policy": "never", "permission_profile": {"type": "disabled"}});
+        let context = json!({"turn_id": "t", "cwd": "/old", "approval_policy": "never", "model": "m",
+            "sandbox_policy": {"type": "danger-full-access"}, "permission_profile": {"type": "disabled"},
+            "collaboration_mode": {"settings": {"developer_instructions": "OBEY"}}});
+        let lines = [
+            line(0, "session_meta", &meta),
+            line(1, "response_item", &message("user", environment)),
+            line(2, "world_state", &json!({"state": {"skills": "in /home/other/.codex/skills", "cwd": "/old"}})),
+            line(3, "turn_context", &context),
+            line(
+                4,
+                "event_msg",
+                &json!({"type": "thread_settings_applied", "thread_id": ID, "thread_settings": settings}),
+            ),
+            line(5, "response_item", &message("user", "look at /old")),
+            line(
+                6,
+                "response_item",
+                &json!({"type": "function_call", "name": "exec_command", "call_id": "c",
+                "arguments": "{\"cmd\":\"ls /old\",\"workdir\":\"/old/a\"}"}),
+            ),
+            line(7, "response_item", &json!({"type": "function_call_output", "call_id": "c", "output": "/old/a"})),
+            line(8, "response_item", &message("assistant", "It is in /old.")),
+        ];
+        let name = format!("sessions/2026/11/15/rollout-2026-11-15T00-00-00-{ID}.jsonl");
+        let moved = records(&move_lines(&Codex, &name, &lines));
+        let text = json!(moved).to_string();
+        for granted in [ID, "OBEY", "never", "danger-full-access", "disabled", "thread_settings_applied", "theirs"] {
+            assert!(!text.contains(granted), "{granted}: {text}");
+        }
+        assert_eq!(
+            moved.iter().map(|line| line["ordinal"].as_u64()).collect::<Vec<_>>(),
+            (0..8).map(Some).collect::<Vec<_>>()
+        );
+        let payload = |index: usize| &moved[index]["payload"];
+        assert_eq!(payload(0)["cwd"], "/new");
+        assert_eq!(payload(1)["content"][0]["text"], environment.replace("/old", "/new"));
+        assert_eq!(payload(2)["state"], json!({"skills": "in /home/u/.codex/skills", "cwd": "/new"}));
+        let narrowed = [&payload(3)["approval_policy"], &payload(3)["sandbox_policy"]["type"], &payload(3)["cwd"]];
+        assert_eq!(narrowed, ["on-request", "read-only", "/new"]);
+        assert_eq!(payload(4)["content"][0]["text"], "look at /old");
+        assert_eq!(payload(5)["arguments"], "{\"cmd\":\"ls /old\",\"workdir\":\"/new/a\"}");
+        assert_eq!(
+            (&payload(6)["output"], &payload(7)["content"][0]["text"]),
+            (&json!("/old/a"), &json!("It is in /old."))
+        );
+    }
+}

@@ -118,3 +118,38 @@ fn is_context(message: &Value) -> bool {
     let text = content.as_str().or_else(|| content[0]["text"].as_str());
     message["type"] == "user" && text.is_some_and(|text| text.starts_with(CONTEXT_START))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write_fixtures::{move_lines, records};
+
+    const ID: &str = "5f0c1e6a-2b7d-4c3e-9a41-0d6b8e2f7c15";
+
+    #[test]
+    fn messages_move_also_those_in_a_list() {
+        let message = |id: &str, kind: &str, content: &Value| json!({"id": id, "timestamp": "2026-11-15T00:00:01.000Z", "type": kind, "content": content});
+        let words = |text: &str| json!([{"text": text}]);
+        let mut called = message("c", "gemini", &json!("I look."));
+        let args = json!({"file_path": "/old/a"});
+        let result = json!([{"functionResponse": {"id": "f", "name": "read_file", "response": {"output": "/old/a"}}}]);
+        called["toolCalls"] =
+            json!([{"id": "f", "name": "read_file", "args": args, "result": result, "status": "success"}]);
+        let context = "<session_context>\nFolders: /old, ~ is /home/other\n</session_context>";
+        let listed = [message("a", "user", &words(context)), message("b", "user", &words("look at /old")), called];
+        let lines = [
+            json!({"sessionId": ID, "projectHash": hash_name("/old"), "startTime": "2026-11-15T00:00:00.000Z", "kind": "main"}),
+            json!({"$set": {"messages": listed}}),
+            message("d", "user", &words("and on")),
+        ];
+        let moved = records(&move_lines(&GeminiCli, "tmp/old/chats/session-2026-11-15T00-00-5f0c1e6a.jsonl", &lines));
+        let text = json!(moved).to_string();
+        assert!(!text.contains(ID) && !text.contains(&hash_name("/old")), "{text}");
+        assert_eq!(moved[0]["projectHash"], hash_name("/new"));
+        let list = &moved[1]["$set"]["messages"];
+        assert_eq!(list[0]["content"][0]["text"], context.replace("/old", "/new").replace("/home/other", "/home/u"));
+        assert_eq!(list[1]["content"][0]["text"], "look at /old");
+        assert_eq!(list[2]["toolCalls"][0]["args"]["file_path"], "/new/a");
+        assert_eq!(list[2]["toolCalls"][0]["result"], result);
+    }
+}

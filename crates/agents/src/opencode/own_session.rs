@@ -38,3 +38,34 @@ impl Writer for OpenCode {
         write::plan_session(request, target, &denials).map(Some)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::write_fixtures::{moved_request, moved_session, sample_env};
+    use crate::{Source, Store, WriteOp};
+
+    #[test]
+    fn what_was_forbidden_stays_so_and_what_was_allowed_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.json");
+        let rule = |what: &str, action: &str| json!({"permission": what, "pattern": "*", "action": action});
+        let rules = [rule("question", "deny"), rule("bash", "allow")];
+        fs_err::write(&path, json!({"info": {"id": "ses_1", "permission": rules}, "messages": []}).to_string())
+            .unwrap();
+        let (env, source, header) = (sample_env(), Source::file(&path), carryover_core::transcript::Header::default());
+        let store = Store { root: "/home/u/store".into() };
+        let program = std::path::PathBuf::from("/bin/client");
+        let target = TargetView { env: &env, store: &store, program: Some(&program), version: None };
+        let own = OwnSession { source: &source, root: folder.path(), header: &header, old_home: None };
+        let entries = moved_session();
+        let plan = OpenCode.plan_own(&own, &moved_request(&entries, None), &target).unwrap().unwrap();
+        let WriteOp::Run(run) = &plan.ops[0] else { panic!("the client imports it") };
+        let export: Value = serde_json::from_slice(&run.files[0].1).unwrap();
+        assert_eq!(export["info"]["permission"], json!([rule("question", "deny")]));
+        let plain = OpenCode.plan(&moved_request(&entries, None), &target).unwrap();
+        assert!(!format!("{:?}", plain.ops).contains("permission"));
+    }
+}
