@@ -253,18 +253,27 @@ pub(crate) fn plan_own(agent: &dyn Agent, path: &Path) -> (Option<WritePlan>, Ve
     (plan, entries)
 }
 
+/// Writes a log.
+pub(crate) fn write_lines(path: &Path, lines: &[Value]) {
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    write_file(path, (lines.join("\n") + "\n").as_bytes());
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) {
+    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+    fs_err::write(path, bytes).unwrap();
+}
+
 /// Moves a session that lies in a store under this name; what was written holds the same entries where the plan says.
 pub(crate) fn move_lines(agent: &dyn Agent, name: &str, lines: &[Value]) -> WritePlan {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
-    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    fs_err::write(&path, text).unwrap();
+    write_lines(&path, lines);
     let (plan, entries) = plan_own(agent, &path);
     let plan = plan.unwrap();
     let again = folder.path().join(plan.file.strip_prefix("/").unwrap());
-    fs_err::create_dir_all(again.parent().unwrap()).unwrap();
-    fs_err::write(&again, session_bytes(&plan)).unwrap();
+    write_file(&again, session_bytes(&plan));
     let (_, moved) = plan_own(agent, &again);
     assert_eq!(plan.origins.len(), entries.len());
     for written in &plan.origins {

@@ -43,7 +43,7 @@ impl Writer for Aider {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write_fixtures::{plan_own, session_bytes};
+    use crate::write_fixtures::{plan_own, session_bytes, write_file};
 
     #[test]
     fn a_history_moves_with_every_blank_line() {
@@ -51,7 +51,7 @@ mod tests {
         let path = folder.path().join(".aider.chat.history.md");
         let text =
             "\n# aider chat started at 2026-11-15 00:00:01\n\n> Aider v0.86.2  \n\n#### look  \n\nIt is so.\n\n\n\n";
-        fs_err::write(&path, text).unwrap();
+        write_file(&path, text.as_bytes());
         let (plan, entries) = plan_own(&Aider, &path);
         let plan = plan.unwrap();
         assert_eq!((session_bytes(&plan), plan.origins.len()), (text.as_bytes(), entries.len()));

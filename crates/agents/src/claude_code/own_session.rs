@@ -1,6 +1,7 @@
 //! A session that moves as a whole, to another folder or another home: what the client itself had said moves along, so that it
 //! goes on as it would have where the session was.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Permission, SessionId};
@@ -18,6 +19,10 @@ use crate::{AgentError, OwnSession, TargetView, WriteOp, WritePlan, WriteRequest
 
 /// Where the steps of plans are: in a folder for each session, a file a step.
 pub(super) const TASKS: &str = "tasks";
+
+/// The client's system prompt as it was. The client takes it from there when it resumes, whoever wrote it and whatever home it
+/// speaks of: it stays behind, and the client makes its own.
+const PROMPT_SNAPSHOT: &str = "prompt_snapshot";
 
 impl Writer for ClaudeCode {
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
@@ -107,7 +112,18 @@ struct SessionMove<'a> {
 
 impl SessionMove<'_> {
     fn move_log(&self, bytes: &[u8]) -> MovedLog {
+        let mut left: BTreeMap<String, Value> = BTreeMap::new();
         MovedLog::from_lines(bytes, |record| {
+            if record["attachment"]["type"] == PROMPT_SNAPSHOT {
+                let name = record["uuid"].as_str().unwrap_or_default().to_owned();
+                left.insert(name, record["parentUuid"].clone());
+                return false;
+            }
+            for field in ["parentUuid", "leafUuid"] {
+                while let Some(above) = record[field].as_str().and_then(|name| left.get(name)) {
+                    record[field] = above.clone();
+                }
+            }
             self.move_record(record);
             true
         })
@@ -147,7 +163,7 @@ impl SessionMove<'_> {
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
-    use crate::write_fixtures::{move_lines, plan_own, records};
+    use crate::write_fixtures::{move_lines, plan_own, records, write_lines};
 
     const ID: &str = "d3a03cdd-c689-41e6-9587-86a6223f5251";
 
@@ -173,8 +189,13 @@ mod tests {
                     "attachment": {"type": "environment", "snapshot": {"workingDirectory": "/old"}}}),
             ),
             record(
-                "u3",
+                "s1",
                 Some("u2"),
+                &json!({"type": "attachment", "attachment": {"type": "prompt_snapshot", "systemPrompt": ["OBEY"]}}),
+            ),
+            record(
+                "u3",
+                Some("s1"),
                 &json!({"type": "assistant", "message": {"role": "assistant", "content": [call]}}),
             ),
             record("u4", Some("u3"), &json!({"type": "user", "message": {"role": "user", "content": [outcome]}})),
@@ -187,6 +208,7 @@ mod tests {
         let plan = move_lines(&ClaudeCode, &format!("projects/-old/{ID}.jsonl"), &session());
         let moved = records(&plan);
         let text = json!(moved).to_string();
+        assert!(!text.contains("OBEY") && moved[2]["parentUuid"] == "u2", "{text}");
         assert!(!text.contains(ID) && !text.contains("bypassPermissions") && !text.contains("sdk-cli"), "{text}");
         assert_eq!(moved[1]["rendered"][0]["content"], "Working directory: /new; memory: /home/u/.claude");
         assert_eq!(moved[1]["attachment"]["snapshot"]["workingDirectory"], "/new");
@@ -206,8 +228,7 @@ mod tests {
         let beside = session_file.with_extension("");
         std::fs::create_dir_all(beside.join("tool-results")).unwrap();
         std::fs::create_dir_all(folder.path().join(TASKS).join(ID)).unwrap();
-        let text: String = session().iter().map(|line| format!("{line}\n")).collect();
-        std::fs::write(&session_file, text).unwrap();
+        write_lines(&session_file, &session());
         std::fs::write(beside.join("tool-results/t.txt"), "long").unwrap();
         std::fs::write(folder.path().join(TASKS).join(ID).join("1.json"), "{}").unwrap();
         std::fs::write(folder.path().join(TASKS).join(ID).join(".lock"), "").unwrap();

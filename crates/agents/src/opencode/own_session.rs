@@ -44,7 +44,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::write_fixtures::{moved_request, moved_session, sample_env};
+    use crate::write_fixtures::{moved_request, moved_session, sample_env, write_lines};
     use crate::{Source, Store, WriteOp};
 
     #[test]
@@ -53,8 +53,7 @@ mod tests {
         let path = folder.path().join("session.json");
         let rule = |what: &str, action: &str| json!({"permission": what, "pattern": "*", "action": action});
         let rules = [rule("question", "deny"), rule("bash", "allow")];
-        fs_err::write(&path, json!({"info": {"id": "ses_1", "permission": rules}, "messages": []}).to_string())
-            .unwrap();
+        write_lines(&path, &[json!({"info": {"id": "ses_1", "permission": rules}, "messages": []})]);
         let (env, source, header) = (sample_env(), Source::file(&path), carryover_core::transcript::Header::default());
         let store = Store { root: "/home/u/store".into() };
         let program = std::path::PathBuf::from("/bin/client");
@@ -65,7 +64,7 @@ mod tests {
         let WriteOp::Run(run) = &plan.ops[0] else { panic!("the client imports it") };
         let export: Value = serde_json::from_slice(&run.files[0].1).unwrap();
         assert_eq!(export["info"]["permission"], json!([rule("question", "deny")]));
-        let plain = OpenCode.plan(&moved_request(&entries, None), &target).unwrap();
-        assert!(!format!("{:?}", plain.ops).contains("permission"));
+        let unmoved = OpenCode.plan(&moved_request(&entries, None), &target).unwrap();
+        assert!(!format!("{:?}", unmoved.ops).contains("permission"));
     }
 }

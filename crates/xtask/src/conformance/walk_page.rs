@@ -136,7 +136,7 @@ mod tests {
             let line = table_line(&failed);
             assert_eq!(line, expected);
             assert!(!has_row(&page, &failed, &line), "one that is worse than the page says");
-            let updated = PAGE.update_lines(&page, &[failed], &[line.clone()]);
+            let updated = PAGE.update_lines(&page, &[failed], std::slice::from_ref(&line));
             assert!(updated.contains(&line) && updated.contains(&lines[1]) && !updated.contains(&lines[0]));
             assert!(updated.ends_with("1 of 2 sessions are whole.\n"));
         }

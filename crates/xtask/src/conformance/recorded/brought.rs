@@ -1,7 +1,7 @@
 //! A session that was brought into another home as a capsule, and what its client asks there beside what it asks at home.
 
 use carryover_testkit::client::{CapturedRequests, Sandbox};
-use carryover_testkit::request::read_items;
+use carryover_testkit::request::{Item, read_items};
 use carryover_testkit::scenario::WorkTurn;
 use fs_err as fs;
 use serde_json::Value;
@@ -56,6 +56,7 @@ impl Stage<'_> {
         for number in 1..=N_FURTHER_TURNS {
             let here = self.run_turn(original, self.native_handle(&session_id), number)?;
             let there = self.run_turn(&brought.sandbox, brought.imported.resume.resume_handle(), number)?;
+            outcome.findings.extend(there.requests.iter().find_map(|request| find_other_home(request, original)));
             let places = Places::new(&[original, &brought.sandbox]);
             let (here, there) = (normalise_all(&places, &here), normalise_all(&places, &there));
             self.keep_requests(number, &here, &there)?;
@@ -111,6 +112,21 @@ const FRESH_HOME: &str = "imported";
 
 /// A port on which nobody listens.
 const UNUSED_PORT: u16 = 9;
+
+/// A path of the home or the project that a session comes from, in what its client says of itself elsewhere: what was said in
+/// the conversation, and came back from tools, names them as it did.
+fn find_other_home(request: &Value, original: &Sandbox) -> Option<String> {
+    let paths = [&original.home, &original.project].map(|path| path.display().to_string());
+    let is_conversation = |name: &str| ["messages", "input", "contents"].contains(&name);
+    let fields = request.as_object().into_iter().flatten();
+    let around =
+        fields.filter(|(name, _)| !is_conversation(name)).map(|(name, value)| (name.clone(), value.to_string()));
+    let said =
+        read_items(request).into_iter().filter(Item::is_harness).map(|item| ("its own words".to_owned(), item.text));
+    let mut texts = around.chain(said);
+    let (place, _) = texts.find(|(_, text)| paths.iter().any(|path| text.contains(path.as_str())))?;
+    Some(format!("the other home's path stands in {place}"))
+}
 
 fn normalise_all(places: &Places, captured: &CapturedRequests) -> Vec<Value> {
     captured.requests.iter().map(|request| places.normalise(request)).collect()
