@@ -20,7 +20,9 @@ message and every other field.
 - **whole**: all of it was equal, the recording was exact, and through the proxy the client asked the same as without it
 
 What must differ stands as a mark in both: the paths of the two homes and of the two projects, which are of one length, since clients
-count; ids, times, durations and numbers of processes. Nothing else is left out.
+count; ids, times, durations and numbers of processes. Nothing else is left out. What a client says of itself in the second home must
+not name the first; in what was said before, and what tools gave back, old paths stay. A row that is not whole is run again, three
+times at most: some clients send things that depend on which of their own tasks is faster.
 
 | client | requests | conversation | files | whole |
 |---|---|---|---|---|
