@@ -175,6 +175,30 @@ pub trait Dialect {
 /// Decides how a session is written (`write.rs`); touches nothing, may look at the target's store.
 pub trait Writer {
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError>;
+
+    /// Plans a session of this agent's own that moves as a whole: every record as its client wrote it, also what the client
+    /// itself had said, but for what ties it to its old place. Its client then goes on as it would have there. None where
+    /// the agent's sessions cannot be moved so, or this one cannot.
+    fn plan_own(
+        &self,
+        own: &OwnSession<'_>,
+        request: &WriteRequest<'_>,
+        target: &TargetView<'_>,
+    ) -> Result<Option<WritePlan>, AgentError> {
+        let _ = (own, request, target);
+        Ok(None)
+    }
+}
+
+/// A session as its own client wrote it.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnSession<'a> {
+    pub source: &'a Source,
+    /// The store that it lies in, or what came along of it.
+    pub root: &'a Path,
+    pub header: &'a Header,
+    /// The home folder that its records speak of.
+    pub old_home: Option<&'a Path>,
 }
 
 impl<F: Fn(&WriteRequest<'_>, &TargetView<'_>) -> Result<WritePlan, AgentError>> Writer for F {

@@ -115,6 +115,8 @@ pub struct Facts {
     pub stores: &'static [PathRule],
     /// Files to watch in a store.
     pub session_patterns: &'static [SessionPattern],
+    /// Folders of a store besides those, in which sessions have folders of their own that are named by their ids.
+    pub session_folders: &'static [&'static str],
     pub limits: LimitForm,
     /// A session that is written says that only plans are to be made, where that held before.
     pub keeps_plan_mode: bool,
@@ -187,6 +189,7 @@ impl Facts {
         packages: &[],
         stores: &[],
         session_patterns: &[],
+        session_folders: &[],
         limits: LimitForm::TextOnly,
         keeps_plan_mode: false,
         settings: &[],

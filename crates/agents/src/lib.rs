@@ -38,8 +38,8 @@ mod windsurf;
 mod write_fixtures;
 
 pub use agent::{
-    Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundCallback, FoundSession, Liveness, Reader,
-    Sink, Source, Store, UnreadableSessions, Writer,
+    Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundCallback, FoundSession, Liveness, OwnSession,
+    Reader, Sink, Source, Store, UnreadableSessions, Writer,
 };
 pub use cleanup::{AgeClock, Cleanup};
 pub use command_files::{CommandFiles, CommandForm, CommandText};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_core::json::Json;
+use carryover_core::live::{self, LiveItem};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Action, Blob, BlobLocation, Body, Call, CallForm, CallId, Change, Entry, EntryKey, Hunk, Origin, Outcome, Part,
@@ -11,8 +12,10 @@ use carryover_core::transcript::{
 };
 use serde_json::Value;
 
+use crate::fixtures::read_session;
 use crate::{
-    AGENTS, Agent, AgentError, CarriedEntry, Env, Os, Store, TargetView, Version, WriteOp, WritePlan, WriteRequest,
+    AGENTS, Agent, AgentError, CarriedEntry, Env, Os, OwnSession, Source, Store, TargetView, Version, WriteOp,
+    WritePlan, WriteRequest,
 };
 
 pub(crate) const PIXEL: &str =
@@ -227,6 +230,57 @@ pub(crate) fn moved_request<'a>(entries: &'a [CarriedEntry], brief: Option<&'a s
         branch: None,
         ..sample_request(Path::new("/new"), entries)
     }
+}
+
+/// The plan to move a session as a whole, from `/old` and the home of somebody else to `/new`, and the entries that it holds.
+pub(crate) fn plan_own(agent: &dyn Agent, path: &Path) -> (Option<WritePlan>, Vec<CarriedEntry>) {
+    let transcript = read_session(agent, path);
+    let live = live::resolve_context(&transcript).into_iter().filter_map(|item| match item {
+        LiveItem::Entry(index) => Some(transcript.entries[index].clone()),
+        LiveItem::Answer { .. } => None,
+    });
+    let carry =
+        |entry| CarriedEntry { entry, agent: agent.facts().id, action: Action::Other, native: None, clipped: false };
+    let entries: Vec<CarriedEntry> = live.map(carry).collect();
+    let (env, store) = (sample_env(), Store { root: "/home/u/store".into() });
+    let program = PathBuf::from("/bin/client");
+    let target = TargetView { env: &env, store: &store, program: Some(&program), version: None };
+    let source = Source::file(path);
+    let root = path.parent().unwrap();
+    let old_home = Some(Path::new("/home/other"));
+    let own = OwnSession { source: &source, root, header: &transcript.header, old_home };
+    let plan = agent.writer().unwrap().plan_own(&own, &moved_request(&entries, None), &target).unwrap();
+    (plan, entries)
+}
+
+/// Writes a log.
+pub(crate) fn write_lines(path: &Path, lines: &[Value]) {
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    write_file(path, (lines.join("\n") + "\n").as_bytes());
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) {
+    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+    fs_err::write(path, bytes).unwrap();
+}
+
+/// Moves a session that lies in a store under this name; what was written holds the same entries where the plan says.
+pub(crate) fn move_lines(agent: &dyn Agent, name: &str, lines: &[Value]) -> WritePlan {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    write_lines(&path, lines);
+    let (plan, entries) = plan_own(agent, &path);
+    let plan = plan.unwrap();
+    let again = folder.path().join(plan.file.strip_prefix("/").unwrap());
+    write_file(&again, session_bytes(&plan));
+    let (_, moved) = plan_own(agent, &again);
+    assert_eq!(plan.origins.len(), entries.len());
+    for written in &plan.origins {
+        let (before, after) = (&entries[written.entry].entry, &moved[written.entry].entry);
+        assert_eq!((written.offset, before.body.kind()), (after.key.offset, after.body.kind()));
+    }
+    plan
 }
 
 /// No target can make or change one step of a plan, and its tool's name and input say all of it.

@@ -22,6 +22,7 @@ mod restore_page;
 mod store;
 mod tier;
 mod walk;
+mod walk_page;
 
 use std::io;
 use std::path::PathBuf;

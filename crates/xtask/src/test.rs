@@ -38,7 +38,7 @@ const DAILY_STEPS: &[(&str, Step)] = &[
     FRONT_DOOR,
     // One client that dies and the next that starts, and a compaction; the ring of all of them is for a release.
     ("hooks", |root| run_conformance(root, &["--hooks", "--from", "claude-code"])),
-    ("record", |root| run_conformance(root, &["--record", "--from", "claude-code"])),
+    ("record", |root| run_conformance(root, &["--record", "--check", "--from", "claude-code"])),
     ("commands", |root| run_conformance(root, &["--commands", "--from", "claude-code"])),
 ];
 const FULL_STEPS: &[(&str, Step)] = &[
@@ -47,7 +47,7 @@ const FULL_STEPS: &[(&str, Step)] = &[
     JUDGES,
     FRONT_DOOR,
     ("hooks", |root| run_conformance(root, &["--hooks"])),
-    ("record", |root| run_conformance(root, &["--record"])),
+    ("record", |root| run_conformance(root, &["--record", "--full", "--check"])),
     ("commands", |root| run_conformance(root, &["--commands"])),
     ("bench", run_figures),
 ];

@@ -10,6 +10,7 @@ mod dialect;
 mod discover;
 mod edits;
 mod memory;
+mod own_session;
 mod read;
 mod record;
 mod recording;
@@ -116,7 +117,7 @@ impl Agent for Aider {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan_session)
+        Some(self)
     }
 }
 

@@ -26,8 +26,7 @@ const MIN_HISTORY_TOKENS: u64 = 8_192;
 /// Plans the file.
 pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let project = project_text(request, FACTS.name)?;
-    let name = Ids::new(request.seed).next_uuid();
-    let name = format!(".aider.chat.history.{}.md", name.get(..8).unwrap_or(&name));
+    let name = history_name(request);
     let file = request.project.join(&name);
     let started = clock::format_local(request.started_at, &target.env.zone);
     let mut page = HistoryWriter::new(request, project, &started);
@@ -41,6 +40,12 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     };
     let resume = restore_command(&name, request.tokens, request.project);
     Ok(written.into_plan(target, session, file, resume))
+}
+
+/// A history beside that of the project, which is left alone.
+pub(super) fn history_name(request: &WriteRequest<'_>) -> String {
+    let name = Ids::new(request.seed).next_uuid();
+    format!(".aider.chat.history.{}.md", name.get(..8).unwrap_or(&name))
 }
 
 /// The history is given room to be sent as it is, and to grow by as much again before the client summarises it.

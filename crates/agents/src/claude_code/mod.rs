@@ -13,6 +13,7 @@ mod discover;
 mod hooks;
 mod kept_files;
 mod memory;
+mod own_session;
 mod past;
 mod prompt_sorter;
 mod queue;
@@ -67,6 +68,7 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: PathBase::Home, path: &[".claude"] },
     ],
     session_patterns: &[&["projects", "*", "*.jsonl"]],
+    session_folders: &[own_session::TASKS],
     limits: LimitForm::TextOnly,
     keeps_plan_mode: true,
     memory: memory::MEMORY,
@@ -122,7 +124,7 @@ impl Agent for ClaudeCode {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan_session)
+        Some(self)
     }
 }
 

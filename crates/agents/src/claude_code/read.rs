@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, SessionId};
 
+use super::own_session;
 use super::record::{self, LastFacts, Parsed};
 use super::slug::make_slug;
 use super::{ClaudeCode, kept_files, past};
@@ -54,9 +55,12 @@ impl Reader for ClaudeCode {
         Ok(parsed.map(|parsed| parsed.entries).unwrap_or_default())
     }
 
-    /// What stands in the folder of the session's name: outputs of tools that were too long, and sub-agents.
+    /// What stands in the folder of the session's name: outputs of tools that were too long, and sub-agents; and the steps
+    /// of its plan, which the client reads from there.
     fn companion_files(&self, source: &Source) -> Vec<PathBuf> {
-        folder::list_files_below(&source.path.with_extension(""))
+        let mut files = folder::list_files_below(&source.path.with_extension(""));
+        files.extend(own_session::list_tasks(&source.path));
+        files
     }
 
     fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {

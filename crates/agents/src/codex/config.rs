@@ -11,6 +11,8 @@ use crate::formats::file::{self, MAX_SETTINGS_BYTES};
 pub(super) struct Config {
     pub(super) model: Option<String>,
     pub(super) provider: String,
+    /// When the user is asked.
+    pub(super) approval: String,
     /// The tokens that the user says the model takes.
     pub(super) window: Option<u64>,
 }
@@ -31,6 +33,7 @@ impl Config {
         Self {
             model: item_text(item("model")),
             provider: item_text(item("model_provider")).unwrap_or_else(|| "openai".to_owned()),
+            approval: item_text(item("approval_policy")).unwrap_or_else(|| "on-request".to_owned()),
             window: item("model_context_window").and_then(tokens),
         }
     }
@@ -49,12 +52,14 @@ mod tests {
         let config = |model: Option<&str>, provider: &str| Config {
             model: model.map(str::to_owned),
             provider: provider.to_owned(),
+            approval: "on-request".to_owned(),
             window: None,
         };
         assert_eq!(Config::parse(""), config(None, "openai"));
         assert_eq!(Config::parse("not = [toml"), config(None, "openai"));
         let text = "model = \"a\"\nprofile = \"p\"\n[profiles.p]\nmodel_provider = \"local\"\n";
         assert_eq!(Config::parse(text), config(Some("a"), "local"));
+        assert_eq!(Config::parse("approval_policy = \"never\"").approval, "never");
         let window = |text: &str| Config::parse(text).window;
         assert_eq!([window("model_context_window = 5"), window("model_context_window = -5")], [Some(5), None]);
     }

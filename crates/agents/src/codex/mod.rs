@@ -14,6 +14,7 @@ mod memory;
 mod meta;
 mod native;
 mod outcome;
+mod own_session;
 pub(crate) mod patch;
 mod peek;
 mod read;
@@ -110,6 +111,6 @@ impl Agent for Codex {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan_session)
+        Some(self)
     }
 }

@@ -107,7 +107,8 @@ fn filter_compaction(payload: &str) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(&items).ok()
 }
 
-fn is_conversation(raw: &str) -> bool {
+/// Whether an item holds more than what the client itself says.
+pub(super) fn is_conversation(raw: &str) -> bool {
     let Ok(item) = serde_json::from_str::<WireItem<'_>>(raw) else { return true };
     let ground = RecordBytes { file: 0, offset: 0, bytes: &[], compressed: true };
     item::read_bodies(&item, &ground).iter().any(|(origin, _)| *origin != Origin::Harness)

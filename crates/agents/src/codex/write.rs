@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::call_translator::CallTranslator;
 use super::config::Config;
-use super::rollout_writer::RolloutWriter;
+use super::rollout_writer::{RolloutWriter, WrittenRollout};
 use super::{FACTS, rollout, titles};
 use crate::formats::ids::Ids;
 use crate::formats::request::{project_relocation, project_text, user_prompts};
@@ -44,13 +44,24 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let speech = CallTranslator { project, moves: project_relocation(request, project), version };
     let meta = make_meta(request, &session, project, version, &Config::from_store(root).provider);
     let written = RolloutWriter::new(request, speech, &session, ids, is_paginated).write_session(meta);
+    Ok(plan_file(request, target, session, file, written))
+}
+
+/// Plans to put a session there and to make it known.
+pub(super) fn plan_file(
+    request: &WriteRequest<'_>,
+    target: &TargetView<'_>,
+    session: String,
+    file: PathBuf,
+    written: WrittenRollout,
+) -> WritePlan {
     let modified = written.ended_at.unwrap_or(target.env.now);
     let mut ops = vec![WriteOp::Create { path: file.clone(), bytes: written.bytes, private: true, modified }];
     match registration_run(request, target, &session) {
         Some(run) => ops.push(WriteOp::Run(run)),
         None => ops.extend(naming_op(request, target, &session)),
     }
-    Ok(WritePlan {
+    WritePlan {
         resume: FACTS.resume.command(&session, request.project),
         session: SessionId(session),
         file,
@@ -59,7 +70,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
         translated: written.translated,
         losses: written.losses,
         origins: written.origins,
-    })
+    }
 }
 
 /// The first record. The provider must be the one in use: the client hides and refuses sessions of others.

@@ -13,6 +13,7 @@ pub mod in_database;
 pub mod jsonl;
 pub(crate) mod losses;
 pub(crate) mod messages;
+pub(crate) mod moved_log;
 pub(crate) mod native_records;
 pub mod ordered_pool;
 pub(crate) mod patch;

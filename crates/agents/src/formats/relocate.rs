@@ -32,6 +32,28 @@ impl Relocation<'_> {
         }
     }
 
+    /// Moves paths in the midst of text, in every string: for what a client itself said of the place it is in.
+    pub fn move_words(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.move_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.move_words(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.move_words(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn move_text(&self, text: &str) -> String {
+        let mut moved = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(self.old) {
+            let (before, after) = (&rest[..at], &rest[at + self.old.len()..]);
+            let is_whole = !before.ends_with(is_name_char) && !goes_on(after);
+            moved.extend([before, if is_whole { self.new } else { self.old }]);
+            rest = after;
+        }
+        moved + rest
+    }
+
     /// The same for JSON text, which keeps every byte where nothing moves.
     pub fn move_json(&self, json: &Json) -> Json {
         let mut value = json.to_value();
@@ -39,6 +61,16 @@ impl Relocation<'_> {
         self.move_value(&mut value);
         if value == before { json.clone() } else { Json::from_value(&value) }
     }
+}
+
+fn is_name_char(letter: char) -> bool {
+    letter.is_alphanumeric() || "-_.~/".contains(letter)
+}
+
+/// Whether the last name of a path goes on in the text behind it; a full stop may end a sentence.
+fn goes_on(after: &str) -> bool {
+    let mut letters = after.trim_start_matches('.').chars();
+    letters.next().is_some_and(|letter| letter.is_alphanumeric() || "-_~".contains(letter))
 }
 
 #[cfg(test)]
@@ -53,5 +85,19 @@ mod tests {
                 .unwrap();
         let moved = relocation.move_json(&json);
         assert_eq!(moved.as_str(), r#"{"file_path":"/new/a.rs","text":"see /old/repo/a.rs","near":"/old/repository"}"#);
+    }
+
+    #[test]
+    fn words_of_a_client_move_where_a_whole_path_stands() {
+        let relocation = Relocation { old: "/old/repo", new: "/new" };
+        let cases = [
+            ("Folder: /old/repo\n", "Folder: /new\n"),
+            ("`/old/repo/a.rs` and /old/repo.", "`/new/a.rs` and /new."),
+            ("/old/repo.bak, /old/repository, /old/repo-2", "/old/repo.bak, /old/repository, /old/repo-2"),
+            ("/very/old/repo, ./old/repo", "/very/old/repo, ./old/repo"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(relocation.move_text(text), expected);
+        }
     }
 }

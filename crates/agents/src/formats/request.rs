@@ -6,7 +6,7 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Origin, text_of};
 
 use super::relocate::Relocation;
-use crate::{AgentError, WriteRequest};
+use crate::{AgentError, OwnSession, TargetView, WriteRequest};
 
 /// Longer titles are cut.
 const MAX_TITLE_CHARS: usize = 200;
@@ -21,6 +21,19 @@ pub(crate) fn project_text<'a>(request: &WriteRequest<'a>, agent: &'static str) 
 pub(crate) fn project_relocation<'a>(request: &WriteRequest<'a>, project: &'a str) -> Option<Relocation<'a>> {
     let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
     old.map(|old| Relocation { old, new: project })
+}
+
+/// Where paths of a session that moves as a whole have to be moved: those of its project, and those of the home.
+pub(crate) fn own_relocations<'a>(
+    own: &OwnSession<'a>,
+    request: &WriteRequest<'a>,
+    project: &'a str,
+    target: &TargetView<'a>,
+) -> Vec<Relocation<'a>> {
+    let old_home = own.old_home.and_then(Path::to_str).filter(|old| old.len() > 1);
+    let homes = old_home.zip(target.env.home.to_str()).filter(|(old, new)| old != new);
+    let home = homes.map(|(old, new)| Relocation { old, new });
+    project_relocation(request, project).into_iter().chain(home).collect()
 }
 
 /// The session's title in one line, if it has any.

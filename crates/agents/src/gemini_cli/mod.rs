@@ -12,6 +12,7 @@ mod hooks;
 mod memory;
 mod message;
 mod native;
+mod own_session;
 mod project;
 mod prompt;
 mod read;
@@ -99,6 +100,6 @@ impl Agent for GeminiCli {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan_session)
+        Some(self)
     }
 }

@@ -28,12 +28,23 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let mut ids = Ids::new(request.seed);
     let session = ids.next_uuid();
     let project = project_text(request, "Gemini CLI")?;
-    let root = &target.store.root;
-    let folder = root.join("tmp").join(ProjectRegister::load(root).name_for(root, project));
-    let file = folder.join("chats").join(file_name(&session, target.env.now));
     let mut page = SessionWriter::new(request, project, ids);
     page.write_entries();
     let written = page.finish(&session, target.env.now);
+    Ok(plan_files(request, target, project, session, written))
+}
+
+/// Plans to put a session into the folder of its project.
+pub(super) fn plan_files(
+    request: &WriteRequest<'_>,
+    target: &TargetView<'_>,
+    project: &str,
+    session: String,
+    written: WrittenFile,
+) -> WritePlan {
+    let root = &target.store.root;
+    let folder = root.join("tmp").join(ProjectRegister::load(root).name_for(root, project));
+    let file = folder.join("chats").join(file_name(&session, target.env.now));
     let resume = FACTS.resume.command(&session, request.project);
     let mut plan = written.into_plan(target, SessionId(session), file, resume);
     let marker = folder.join(MARKER_FILE);
@@ -42,7 +53,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
         let bytes = project.as_bytes().to_vec();
         plan.ops.push(WriteOp::CreateShared { path: marker, bytes, modified: target.env.now });
     }
-    Ok(plan)
+    plan
 }
 
 /// The name ends in eight letters that are not those of the session's id: whenever the client resumes, it leaves an

@@ -17,6 +17,7 @@ mod memory;
 mod message_state;
 mod model;
 mod native;
+mod own_session;
 mod part_buffer;
 mod parts;
 mod read;
@@ -117,7 +118,7 @@ impl Agent for OpenCode {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan_session)
+        Some(self)
     }
 }
 

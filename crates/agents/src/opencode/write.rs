@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use carryover_core::transcript::SessionId;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::FACTS;
 use super::id_generator::IdGenerator;
@@ -52,8 +52,12 @@ const DISABLING_VARS: &[&str] = &[
 const CONFIG_FOLDER: &str = "config/opencode";
 const PLUGIN_LOCK: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
 
-/// Plans the file and the command.
-pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+/// Plans the file and the command. `denials` are rules of the session's own for what is not to be done in it.
+pub(super) fn plan_session(
+    request: &WriteRequest<'_>,
+    target: &TargetView<'_>,
+    denials: &[Value],
+) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "OpenCode", reason: reason.to_owned() };
     let project = project_text(request, "OpenCode")?;
     let missing = "OpenCode is not installed, and only its own `opencode import` can add a session";
@@ -72,6 +76,9 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
         },
         "messages": written.messages,
     });
+    if !denials.is_empty() {
+        export["info"]["permission"] = json!(denials);
+    }
     if let Some(link) = request.sub_agent {
         export["info"]["parentID"] = json!(link.parent.0);
     }

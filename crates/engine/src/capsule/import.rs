@@ -12,7 +12,7 @@ use super::member_path::{decode_path, path_from_bytes};
 use super::open::LaidOut;
 use super::workspace::{FilesMode, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty};
 use super::{CapsuleError, VerifiedCapsule};
-use crate::carry::resume::{self, Report, ResumeError};
+use crate::carry::resume::{self, MovedRecords, Report, ResumeError};
 use crate::client;
 use crate::context::Context;
 use crate::sessions::list::ListedSession;
@@ -229,6 +229,7 @@ fn carry_session(
         dry_run: false,
         sub_agents: Vec::new(),
         opening: None,
+        whole: Some(MovedRecords { old_home: manifest.raw_home.as_ref().map(PathBuf::from) }),
     };
     let is_own = options.target.facts().id == manifest.source.agent;
     if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {

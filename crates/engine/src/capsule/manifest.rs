@@ -43,6 +43,9 @@ pub struct Manifest {
     pub files: FilesMode,
     /// The source's own record of the session, among the raw ones.
     pub raw_session: Option<String>,
+    /// The home folder that the raw records speak of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_home: Option<String>,
     pub members: Vec<MemberRecord>,
 }
 

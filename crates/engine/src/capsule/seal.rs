@@ -51,6 +51,7 @@ pub struct Draft {
     /// What else comes along below `source/`.
     source: Vec<Member>,
     raw_session: Option<String>,
+    raw_home: Option<String>,
     transcript: Vec<u8>,
     workspace: WorkspaceRecord,
     snapshot: Option<MemberRecord>,
@@ -121,6 +122,7 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
         boundary: if options.redact { boundary.redacted() } else { boundary },
         source,
         raw_session,
+        raw_home: options.raw.then(|| context.env.home.display().to_string()),
         transcript,
         workspace,
         snapshot,
@@ -215,6 +217,7 @@ impl Draft {
             redacted: self.redacted,
             files: self.workspace.files_mode,
             raw_session: self.raw_session,
+            raw_home: self.raw_home,
             members: records,
         };
         let manifest = manifest.with_id();

@@ -82,8 +82,15 @@ impl Offer {
         if target.writer().is_none() {
             return self.estimate_words(context, session);
         }
-        let options =
-            Options { target, project: None, tokens: None, dry_run: true, sub_agents: Vec::new(), opening: None };
+        let options = Options {
+            target,
+            project: None,
+            tokens: None,
+            dry_run: true,
+            sub_agents: Vec::new(),
+            opening: None,
+            whole: None,
+        };
         let report = resume::resume_session(context, session, &options)?;
         let resume::Report { messages, calls, tokens, window, lost, warnings, .. } = report;
         Ok(Estimate { messages, calls, tokens, window, lost, warnings })

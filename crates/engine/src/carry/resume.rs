@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Env, Liveness, Loss, ResumeCommand, Store, SubAgentLink, TargetView, WriteOp, WritePlan,
-    WriteRequest,
+    AGENTS, Agent, AgentError, Env, Liveness, Loss, OwnSession, ResumeCommand, Store, SubAgentLink, TargetView,
+    Version, WriteOp, WritePlan, WriteRequest, Writer,
 };
 use carryover_core::redact::redact_title;
 use carryover_core::tokens::estimate;
@@ -46,6 +46,14 @@ pub struct Options {
     pub sub_agents: Vec<ListedSession>,
     /// Words that stand before everything else; nobody in the session said them.
     pub opening: Option<String>,
+    /// A session of the target's own is to move as a whole, where its agent can have that.
+    pub whole: Option<MovedRecords>,
+}
+
+/// Records that come from another home.
+#[derive(Clone)]
+pub struct MovedRecords {
+    pub old_home: Option<PathBuf>,
 }
 
 /// The result of a resume, or of a dry run.
@@ -143,7 +151,10 @@ pub(crate) fn resume_among(
         warnings.push(format!("{} is not installed: the session waits for it", facts.name));
     }
     let view = place.target_view(context, client.as_ref());
-    let mut plan = writer.plan(&write_request(context, session, &place, &fitted), &view)?;
+    let request = write_request(context, session, &place, &fitted);
+    let moved = options.whole.as_ref().map(|moved| plan_whole(writer, session, &fitted, moved, &request, &view));
+    let moved = moved.transpose()?.flatten();
+    let mut plan = moved.map_or_else(|| writer.plan(&request, &view), Ok)?;
     let mut n_sub_agents = 0;
     for (index, child) in options.sub_agents.iter().enumerate() {
         let above = Above { session: &session.found.id, written: &plan.session };
@@ -164,6 +175,28 @@ pub(crate) fn resume_among(
         write_session(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
     Ok(report)
+}
+
+/// Plans a session of the target's own with all of its records. One that has to be cut, that was put together from several, or
+/// that a newer client than the installed one wrote, is written anew.
+fn plan_whole(
+    writer: &dyn Writer,
+    session: &ListedSession,
+    fitted: &FittedSession,
+    moved: &MovedRecords,
+    request: &WriteRequest<'_>,
+    view: &TargetView<'_>,
+) -> Result<Option<WritePlan>, ResumeError> {
+    let [source] = fitted.sources.as_slice() else { return Ok(None) };
+    let is_cut = fitted.cut > 0 || fitted.clipped > 0 || fitted.brief.is_some() || fitted.n_openings > 0;
+    let written_by = source.header.client_version.as_deref().and_then(Version::find_in);
+    let is_newer = written_by.zip(view.version).is_some_and(|(written_by, here)| written_by > here);
+    if is_cut || is_newer || request.entries.iter().any(|carried| carried.clipped) {
+        return Ok(None);
+    }
+    let old_home = moved.old_home.as_deref();
+    let own = OwnSession { source: &source.source, root: &session.store.root, header: &source.header, old_home };
+    Ok(writer.plan_own(&own, request, view)?)
 }
 
 /// The session that started a sub-agent, as it was and as it is written now.

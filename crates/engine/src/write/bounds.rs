@@ -77,6 +77,8 @@ struct WriteScope {
     stores: Vec<PathBuf>,
     /// The folders in which its sessions are, and what their files are called.
     sessions: Vec<(PathBuf, &'static str)>,
+    /// Folders in which sessions have others of their own, named by their ids.
+    session_folders: Vec<PathBuf>,
     project: PathBuf,
     /// The brief in our own folder of the project, where one may have been left.
     brief_file: Option<PathBuf>,
@@ -89,6 +91,7 @@ impl WriteScope {
         let id = journal.target.agent.as_str();
         let agent = agents.iter().find(|agent| agent.facts().id == id).copied();
         let (mut stores, mut sessions) = (Vec::new(), Vec::new());
+        let mut beside = Vec::new();
         if let Some(agent) = agent {
             // Stores that the configuration names are only read.
             let projects = vec![journal.project.clone()];
@@ -102,13 +105,15 @@ impl WriteScope {
                 sessions.extend(last_names(agent.facts()).map(|name| (root.clone(), name)));
                 stores.push(root);
             }
+            let names = agent.facts().session_folders;
+            beside.extend(stores.iter().flat_map(|root| names.iter().map(|name| real_folder_path(&root.join(name)))));
         }
         let project = real_folder_path(&journal.project);
         let payload = Target::by_name(id).map(|_| project_dir::context_path(&project));
         // A number and a name behind a date: one folder, and none above it.
         let conversation = (id == SAVED_CONVERSATION && is_folder_below(&journal.target.session.0))
             .then(|| project.join(conversations::FOLDER).join(&journal.target.session.0));
-        Self { agent, stores, sessions, project, brief_file: payload, conversation }
+        Self { agent, stores, sessions, session_folders: beside, project, brief_file: payload, conversation }
     }
 
     fn find_file_outside(&self, journal: &Journal) -> Option<PathBuf> {
@@ -153,7 +158,10 @@ impl WriteScope {
     fn is_in_own_folder(&self, file: &Path, journal: &Journal) -> bool {
         let is_own = |folder: &&Path| is_session_id(folder.file_name(), journal);
         let own = file.ancestors().skip(1).find(is_own);
-        own.is_some_and(|own| self.sessions.iter().any(|(root, _)| own.starts_with(root) && own != root))
+        let is_beside = |own: &Path| self.session_folders.iter().any(|folder| own.parent() == Some(folder));
+        own.is_some_and(|own| {
+            is_beside(own) || self.sessions.iter().any(|(root, _)| own.starts_with(root) && own != root)
+        })
     }
 
     /// Whether a file holds the session that a journal speaks of: by its name, or by what its agent reads in it.

@@ -138,6 +138,10 @@ impl Runner for GeminiCli {
         Duration::from_mins(3)
     }
 
+    fn names_files_by_minute(&self) -> bool {
+        true
+    }
+
     fn ready_text(&self) -> Option<&'static str> {
         Some(SCREEN_TEXTS.ready)
     }

@@ -74,6 +74,12 @@ pub(crate) trait Runner: Sync {
         true
     }
 
+    /// Whether it names files by the minute: started again in the same one, it writes a new beginning into the session that
+    /// it is to go on with.
+    fn names_files_by_minute(&self) -> bool {
+        false
+    }
+
     /// Whether it reads a handoff by itself once its user has told it to, as below.
     fn reads_opted_in_handoff(&self) -> bool {
         false

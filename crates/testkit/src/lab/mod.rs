@@ -51,6 +51,11 @@ impl Lab {
         self.client.runner.is_recordable()
     }
 
+    /// Whether its client names files by the minute, so that a session is gone on with in another one.
+    pub fn names_files_by_minute(&self) -> bool {
+        self.client.runner.names_files_by_minute()
+    }
+
     /// Whether its client reads a handoff by itself once its user has told it to.
     pub fn reads_opted_in_handoff(&self) -> bool {
         self.client.runner.reads_opted_in_handoff()

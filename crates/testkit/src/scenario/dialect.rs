@@ -71,7 +71,7 @@ impl Dialect<'_> {
         }
     }
 
-    fn action_block(&self, action: &Action) -> Block {
+    pub(super) fn action_block(&self, action: &Action) -> Block {
         match action.what {
             ActionKind::Say => Block::Text(format!("I found {} there.", action.word(0))),
             ActionKind::SayUnicode => Block::Text(format!("I wrote {} there.", action.word(0))),

@@ -16,6 +16,7 @@ pub(crate) mod project;
 mod steps;
 pub(crate) mod terminal;
 pub(crate) mod tools;
+mod work_turn;
 
 pub use abilities::{Abilities, Ability};
 pub use action::{Action, ActionKind};
@@ -27,3 +28,4 @@ pub(crate) use make::Driver;
 pub use make::{MadeSession, PROBE, load_or_make};
 pub use steps::{Prompt, Scenario, Step};
 pub(crate) use tools::Tools;
+pub use work_turn::WorkTurn;

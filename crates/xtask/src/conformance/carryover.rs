@@ -23,6 +23,14 @@ impl ResumeOutput {
     }
 }
 
+/// The part of `carryover import --json` that a walk needs.
+#[derive(Debug, Deserialize)]
+pub(super) struct ImportOutput {
+    /// The agent was given its own records.
+    pub(super) own_records: bool,
+    pub(super) resume: ResumeOutput,
+}
+
 /// The part of `carryover restore --json` that a walk needs.
 #[derive(Debug, Deserialize)]
 pub(super) struct RestoreOutput {
@@ -101,10 +109,34 @@ impl Carryover<'_> {
         ];
         let finished = self.launch_with(source, target).args(args).run_to_success(RUN_LIMIT)?;
         let resumed: ResumeOutput = serde_json::from_str(&finished.stdout)?;
-        if !resumed.command.iter().any(|word| word.contains(resumed.resume_handle())) {
-            return Err(self.unexpected_error("the command to go on does not name the new session"));
-        }
+        self.check_command(&resumed)?;
         Ok(resumed)
+    }
+
+    fn check_command(&self, resumed: &ResumeOutput) -> Result<(), ClientError> {
+        let is_named = resumed.command.iter().any(|word| word.contains(resumed.resume_handle()));
+        is_named
+            .then_some(())
+            .ok_or_else(|| self.unexpected_error("the command to go on does not name the new session"))
+    }
+
+    /// Packs a session with its files and its own records.
+    pub(super) fn export(&self, session_id: &str, client: &Client, capsule: &Path) -> Result<(), ClientError> {
+        let capsule = capsule.display().to_string();
+        let args =
+            ["capsule", "export", session_id, "--source", client.lab.id, "--raw", "--output", &capsule, "--json"];
+        self.launch_with(client, client).args(args).run_to_success(RUN_LIMIT)?;
+        Ok(())
+    }
+
+    /// Goes on with a capsule in this sandbox's project, in the agent that it comes from.
+    pub(super) fn import(&self, client: &Client, capsule: &Path) -> Result<ImportOutput, ClientError> {
+        let (capsule, project) = (capsule.display().to_string(), self.sandbox.project.display().to_string());
+        let args = ["import", &capsule, "--project", &project, "--json", "--yes"];
+        let finished = self.launch_with(client, client).args(args).run_to_success(RUN_LIMIT)?;
+        let imported: ImportOutput = serde_json::from_str(&finished.stdout)?;
+        self.check_command(&imported.resume)?;
+        Ok(imported)
     }
 
     /// The source's session in a project in which it has only one.

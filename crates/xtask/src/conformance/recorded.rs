@@ -1,21 +1,27 @@
 //! Recordings with the real clients: through the proxy a client asks its model the same as without it, the recording
-//! holds what was asked and no key, and in another home the session goes on with the same requests.
+//! holds what was asked and no key, and as a capsule in another home the session goes on with the same requests.
 
+mod brought;
 mod normalise;
+mod page;
+mod workspace;
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use carryover_agents::{Agent, agent_by_name};
 use carryover_engine::recording::{RecordedBoundary, Recording};
-use carryover_testkit::client::{Client, ClientError, Launch, PromptRequest, Sandbox, SessionChoice};
+use carryover_testkit::client::{Client, Launch, PromptRequest, Sandbox, SessionChoice, Setup};
 use carryover_testkit::model::{LoggedRequest, ModelServer, RequestKind};
-use carryover_testkit::scenario::{FurtherTurn, Source};
+use carryover_testkit::scenario::{Source, WorkTurn};
 use fs_err as fs;
 use serde_json::Value;
 
 use super::carryover::Carryover;
 use super::plan::{self, Options};
 use super::{ConformanceError, tier, walk};
+use brought::BroughtOutcome;
 use normalise::{Places, first_difference};
 
 /// The id of new sessions, where a client lets others choose it.
@@ -34,6 +40,7 @@ pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
         return Err(ConformanceError::NothingToRun);
     }
     let rows = walk::run_rows(options, "record", &clients, plan::client_name, |source| record_once(options, source));
+    page::PAGE.check_or_write(options, &rows)?;
     walk::check_rows(&rows)
 }
 
@@ -73,33 +80,67 @@ impl Run {
     }
 }
 
-fn record_once(options: &Options, source: &Source) -> Result<Vec<String>, ConformanceError> {
+fn record_once(options: &Options, source: &Source) -> Result<BroughtOutcome, ConformanceError> {
     let client = plan::install_client(source, options)?;
     let runs = options.cache.join("runs");
     fs::create_dir_all(&runs)?;
     let mut scratch = tempfile::Builder::new().prefix("record-").tempdir_in(fs::canonicalize(runs)?)?;
     scratch.disable_cleanup(options.keep);
     let stage = Stage { options, source, client, folder: scratch.path().to_owned() };
+    stage.make_upstream()?;
     let direct = stage.run_session("direct", false)?;
     let recorded = stage.run_session("recorded", true)?;
     let mut findings = compare_runs(&direct, &recorded);
     findings.extend(stage.check_recording(&recorded)?);
-    findings.extend(stage.compare_further_turns(&recorded.sandbox)?);
-    Ok(findings)
+    if source.lab.names_files_by_minute() {
+        await_next_minute();
+    }
+    let mut outcome = stage.compare_further_turns(&recorded.sandbox)?;
+    outcome.findings.splice(..0, findings);
+    Ok(outcome)
+}
+
+/// Waits until the clock shows another minute.
+fn await_next_minute() {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    thread::sleep(Duration::from_secs(60 - since_epoch.as_secs() % 60));
 }
 
 impl Stage<'_> {
+    /// Sessions that the client made itself stay there, whatever it usually does with them.
+    fn setup(&self) -> Setup {
+        Setup { own_sessions: true, ..self.source.setup() }
+    }
+
+    /// The repository that the project of every home is a clone of.
+    fn upstream(&self) -> Sandbox {
+        Sandbox { home: self.folder.join("upstream/home"), project: self.folder.join("upstream/project") }
+    }
+
+    fn make_upstream(&self) -> Result<(), ConformanceError> {
+        let upstream = self.upstream();
+        fs::create_dir_all(&upstream.home)?;
+        Ok(workspace::make_upstream(&upstream, N_FURTHER_TURNS + 1)?)
+    }
+
+    /// A home in which nothing is, and a clean checkout of the project.
+    fn make_sandbox(&self, name: &str) -> Result<Sandbox, ConformanceError> {
+        let folder = self.folder.join(name);
+        let sandbox = Sandbox { home: folder.join("home"), project: folder.join("project") };
+        fs::create_dir_all(&sandbox.home)?;
+        workspace::clone_upstream(&self.upstream(), &sandbox)?;
+        Ok(sandbox)
+    }
+
     /// Makes a session of one turn in a home of its own, through the proxy or without it.
     fn run_session(&self, name: &str, is_recorded: bool) -> Result<Run, ConformanceError> {
-        let sandbox =
-            Sandbox { home: self.folder.join(name).join("home"), project: self.folder.join(name).join("project") };
-        fs::create_dir_all(&sandbox.home)?;
-        walk::make_repository(&sandbox)?;
+        let sandbox = self.make_sandbox(name)?;
+        workspace::change_files(&sandbox)?;
         let server = ModelServer::start()?;
-        let turn = FurtherTurn::new(self.source, &sandbox.project);
+        let turn = WorkTurn::new(self.source, &sandbox.project, 0);
         server.script_replies(RequestKind::Main, turn.turns);
         let ask = PromptRequest { session: SessionChoice::New(SESSION_ID), prompt: &turn.prompt, image: None };
-        let setup = self.source.setup();
+        let setup = self.setup();
         let mut launch = self.client.prompt_launch(&sandbox, &setup, server.port(), &ask)?;
         if is_recorded {
             launch = through_recorder(launch, &self.options.carryover);
@@ -134,70 +175,21 @@ impl Stage<'_> {
 
     /// The keys that the client was given.
     fn client_keys(&self, run: &Run) -> Vec<String> {
-        let launch = run.sandbox.prepared_launch(&self.client, &self.source.setup(), run.port);
+        let launch = run.sandbox.prepared_launch(&self.client, &self.setup(), run.port);
         let is_key = |(name, value): &(String, String)| name.contains("KEY") && value.len() >= MIN_KEY_LETTERS;
         launch.env.into_iter().filter(is_key).map(|(_, value)| value).collect()
     }
 
-    /// Goes on in the home where the session was made and in another: each turn must ask the same.
-    fn compare_further_turns(&self, original: &Sandbox) -> Result<Vec<String>, ConformanceError> {
-        let session_id = self.session_id(original)?;
-        let other = self.bring_session(original)?;
-        let mut findings = Vec::new();
-        for number in 1..=N_FURTHER_TURNS {
-            let turn = FurtherTurn::new(self.source, &original.project);
-            let prompt = format!("{} This is turn {number}.", turn.prompt);
-            let setup = self.source.setup();
-            let ask = |sandbox: &Sandbox| self.client.resume(sandbox, &setup, &session_id, &prompt, turn.turns.clone());
-            let (here, there) = (ask(original)?, ask(&other)?);
-            // Clients write paths of their home into sessions, which stay there wherever the session goes.
-            let places = Places::new(&[original, &other]);
-            let pairs = here.requests.iter().zip(&there.requests);
-            let differences =
-                pairs.filter_map(|(here, there)| first_difference(&places.normalise(here), &places.normalise(there)));
-            findings.extend(differences.map(|difference| format!("turn {number}: {difference}")));
-            if here.requests.len() != there.requests.len() {
-                let counts = (here.requests.len(), there.requests.len());
-                findings.push(format!("turn {number}: {} requests here, {} there", counts.0, counts.1));
-            }
-        }
-        Ok(findings)
-    }
-
-    /// Brings the session into a fresh home. A copy does until an export and an import take its place here.
-    fn bring_session(&self, original: &Sandbox) -> Result<Sandbox, ClientError> {
-        let fresh = original.copy_sessions(self.source.lab, &self.folder.join("fresh"))?;
-        // Where a session names another home than its own, a client tells its model anew what it finds there.
-        rename_home(&fresh.home, &original.home.display().to_string(), &fresh.home.display().to_string())?;
-        Ok(fresh)
-    }
-
-    /// By what the client is told to resume; a client that keeps its session with the work needs no name.
-    fn session_id(&self, sandbox: &Sandbox) -> Result<String, ClientError> {
-        if self.source.lab.conformance.sessions.is_in_project() {
-            return Ok(String::new());
-        }
+    /// The session as `carryover` calls it.
+    fn session_id(&self, sandbox: &Sandbox) -> Result<String, ConformanceError> {
         let carryover = Carryover { program: &self.options.carryover, sandbox };
-        carryover.only_session(&self.client, &self.client)
+        Ok(carryover.only_session(&self.client, &self.client)?)
     }
-}
 
-/// Puts one home's path in the place of another's in all files of text below a folder.
-fn rename_home(folder: &Path, old: &str, new: &str) -> Result<(), ClientError> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            rename_home(&path, old, new)?;
-        } else if let Ok(text) = fs::read_to_string(&path)
-            && text.contains(old)
-        {
-            let modified = fs::metadata(&path)?.modified()?;
-            fs::write(&path, text.replace(old, new))?;
-            // Clients sort by it.
-            fs::File::options().write(true).open(&path)?.set_modified(modified)?;
-        }
+    /// By what the client is told to resume where the session was made; one that keeps it with the work needs no name.
+    fn native_handle<'a>(&self, session_id: &'a str) -> &'a str {
+        if self.source.lab.conformance.sessions.is_in_project() { "" } else { session_id }
     }
-    Ok(())
 }
 
 /// The same command, given to `carryover record`.

@@ -9,13 +9,14 @@ use fs_err as fs;
 use super::carryover::Carryover;
 use super::plan::{self, Options};
 use super::report::{format_ratio, list_differences};
-use super::walk::{self, WalkOutcome, WalkRow};
+use super::walk::{self, WalkOutcome};
+use super::walk_page::TableCells;
 use super::{ConformanceError, restore_page, tier};
 
 /// What a restore came to.
-pub(super) struct RestoreOutcome {
-    pub(super) session: &'static str,
-    pub(super) deletion: String,
+struct RestoreOutcome {
+    session: &'static str,
+    deletion: String,
     /// The same bytes are where they were; else the session was written anew.
     is_exact: bool,
     comparison: Comparison,
@@ -33,9 +34,10 @@ impl WalkOutcome for RestoreOutcome {
     }
 }
 
-impl RestoreOutcome {
-    /// The cells of the page behind the client's name.
-    pub(super) fn cells(&self) -> String {
+impl TableCells for RestoreOutcome {
+    const COUNT: usize = 8;
+
+    fn cells(&self) -> String {
         let Comparison { live, ghosts, images, native, .. } = &self.comparison;
         let how = if self.is_exact { "the same files" } else { "a new session" };
         let (live, images, native) = (format_ratio(*live), format_ratio(*images), format_ratio(*native));
@@ -52,7 +54,7 @@ pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
         return Err(ConformanceError::NothingToRun);
     }
     let rows = walk::run_rows(options, "restore", &clients, plan::client_name, |source| restore_once(options, source));
-    restore_page::check_or_write(options, &rows)?;
+    restore_page::PAGE.check_or_write(options, &rows)?;
     walk::check_rows(&rows)
 }
 
@@ -92,15 +94,4 @@ fn compare(made: &MadeSession, client: &Client, is_exact: bool, request: &serde_
     let has_own_calls = comparison.calls == truth.calls;
     let deletion = Deletion::describe(client.deletion(), client.binary());
     RestoreOutcome { session: made.scenario, deletion, is_exact, comparison, has_own_calls }
-}
-
-/// The cells of a row, or that there are none.
-pub(super) fn table_line(row: &WalkRow<RestoreOutcome>) -> String {
-    match &row.outcome {
-        Ok(outcome) => {
-            let whole = if row.is_whole() { "✓" } else { "✗" };
-            format!("| {} | {} {whole} |", row.name, outcome.cells())
-        }
-        Err(_) => format!("| {} | | not run to its end | | | | | | | ✗ |", row.name),
-    }
 }

@@ -101,6 +101,7 @@ pub(super) fn resume_natively(
         dry_run: args.dry_run,
         sub_agents: Vec::new(),
         opening: conversation.map(|conversation| conversation.opening.clone()),
+        whole: None,
     };
     let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
     let changes = conversation.map(|one| one.changes(context, &Target::from_facts(target.facts())));

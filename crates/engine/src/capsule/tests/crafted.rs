@@ -107,6 +107,7 @@ impl Crafted {
             redacted: true,
             files: FilesMode::Full,
             raw_session: None,
+            raw_home: None,
             members: members.iter().map(record).collect(),
         };
         members.insert(0, (MANIFEST.to_owned(), serde_json::to_vec(&manifest.with_id()).unwrap()));
