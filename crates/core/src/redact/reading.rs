@@ -16,6 +16,8 @@ pub(super) struct Reading<'t> {
     pub(super) text: Cow<'t, str>,
     /// The reading that this one was made of; the text itself has none.
     of: Option<usize>,
+    /// The length of what it was made of.
+    source_bytes: usize,
     pieces: Vec<Piece>,
 }
 
@@ -28,8 +30,9 @@ struct Piece {
 /// The text without the escapes of terminals, which is how everybody reads it.
 pub(super) fn read_plain(text: &str) -> Reading<'_> {
     let plain = if is_plain(text) { None } else { strip_controls(text) };
-    let (pieces, text) = plain.map_or((Vec::new(), Cow::Borrowed(text)), |(pieces, text)| (pieces, Cow::Owned(text)));
-    Reading { text, of: None, pieces }
+    let (pieces, plain) =
+        plain.map_or((Vec::new(), Cow::Borrowed(text)), |(pieces, plain)| (pieces, Cow::Owned(plain)));
+    Reading { text: plain, of: None, source_bytes: text.len(), pieces }
 }
 
 /// All readings, beginning with the one that is given.
@@ -53,7 +56,8 @@ type PiecedText = (Vec<Piece>, String);
 
 fn add_reading(all: &mut Vec<Reading<'_>>, of: usize, make: impl Fn(&str) -> Option<PiecedText>) -> Option<usize> {
     let (pieces, text) = make(&all[of].text)?;
-    all.push(Reading { text: Cow::Owned(text), of: Some(of), pieces });
+    let source_bytes = all[of].text.len();
+    all.push(Reading { text: Cow::Owned(text), of: Some(of), source_bytes, pieces });
     Some(all.len() - 1)
 }
 
@@ -68,6 +72,25 @@ pub(super) fn range_in_text(all: &[Reading<'_>], index: usize, mut range: Range<
 }
 
 impl Reading<'_> {
+    /// Whether a part of it, or what stands so near to it, is otherwise in the reading that it was made of.
+    fn differs_near(&self, part: &Range<usize>, reach: usize) -> bool {
+        // A token may go on behind the part.
+        let rest = &self.text.as_bytes()[part.end..];
+        let token = rest.iter().take_while(|byte| value::is_token_byte(**byte)).count();
+        let near = part.start.saturating_sub(reach)..(part.end + token + reach).min(self.text.len());
+        let Some(piece) = self.pieces.get(self.pieces.partition_point(|piece| piece.to.end <= near.start)) else {
+            return true;
+        };
+        let begins = piece.to.start < near.start || piece.to.start == 0 && piece.from.start == 0;
+        let ends = piece.to.end > near.end || piece.to.end == self.text.len() && piece.from.end == self.source_bytes;
+        !(piece.is_verbatim() && begins && ends)
+    }
+
+    /// Whether a part has to be looked at: the text itself is looked at whole.
+    pub(super) fn is_new_near(&self, part: &Range<usize>, reach: usize) -> bool {
+        self.of.is_none() || self.differs_near(part, reach)
+    }
+
     fn source_of(&self, range: Range<usize>) -> Range<usize> {
         if self.pieces.is_empty() || range.is_empty() {
             return range;

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use aho_corasick::AhoCorasick;
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::check;
+use super::keywords::{Hit, Keywords};
 use super::own::{self, OwnRule};
+use super::table;
 use super::value;
 
 /// So much is looked at before a keyword, and so much after it.
 const BEFORE_BYTES: usize = 256;
 const AFTER_BYTES: usize = 2_048;
+/// So much around a match is looked at to judge it, and no keyword is longer.
+const MAX_CONTEXT_BYTES: usize = 512;
 
 /// Rules of gitleaks that are not taken: `own.toml` has narrower ones, because transcripts are full of words like `key`,
 /// or they are about a file's name.
@@ -94,6 +97,11 @@ impl Rule {
         &self.kind
     }
 
+    /// Farther away, nothing matters to what is found in a window.
+    pub(super) fn reach(&self) -> usize {
+        self.before + self.after + MAX_CONTEXT_BYTES
+    }
+
     pub(super) fn regex(&self) -> Option<&Regex> {
         self.compiled.get_or_init(|| compile(&self.pattern)).as_ref()
     }
@@ -162,9 +170,11 @@ pub(super) fn compile(pattern: &str) -> Option<Regex> {
 /// All rules, and the keywords that lead to them.
 pub(super) struct RuleSet {
     rules: Vec<Rule>,
-    keywords: Option<AhoCorasick>,
+    keywords: Keywords,
     /// The rules of each keyword.
     rules_by_keyword: Vec<Vec<usize>>,
+    /// Whether a keyword is a word of the headings that tell secrets.
+    heading_words: Vec<bool>,
 }
 
 impl RuleSet {
@@ -200,27 +210,36 @@ impl RuleSet {
                 after: AFTER_BYTES,
             });
         }
-        let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(by_keyword.keys()).ok();
-        Self { rules, keywords, rules_by_keyword: by_keyword.into_values().collect() }
+        let keywords = Keywords::new(by_keyword.keys().map(String::as_str));
+        let heading_words = by_keyword.keys().map(|word| table::HEADING_WORDS.contains(&word.as_str())).collect();
+        Self { rules, keywords, rules_by_keyword: by_keyword.into_values().collect(), heading_words }
     }
 
-    /// Whether any rule has to look at a text.
-    pub(super) fn applies_to(&self, text: &str) -> bool {
-        self.keywords.as_ref().is_some_and(|keywords| keywords.is_match(text))
+    /// Where keywords stand in a text.
+    pub(super) fn find_keywords(&self, text: &str) -> Vec<Hit> {
+        self.keywords.find_all(text.as_bytes())
+    }
+
+    /// Where words of headings stand, among the keywords of a text.
+    pub(super) fn heading_places(&self, hits: &[Hit]) -> Vec<usize> {
+        let mut places: Vec<usize> =
+            hits.iter().filter(|hit| self.heading_words[hit.keyword]).map(|hit| hit.start).collect();
+        places.sort_unstable();
+        places
     }
 
     /// Where each rule has to look; windows of one rule do not overlap.
-    pub(super) fn find_windows(&self, text: &str) -> Vec<(&Rule, Vec<Range<usize>>)> {
+    pub(super) fn find_windows(&self, text: &str, hits: &[Hit]) -> Vec<(&Rule, Vec<Range<usize>>)> {
         let mut windows: Vec<Vec<Range<usize>>> = vec![Vec::new(); self.rules.len()];
-        let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
         for hit in hits {
-            for index in &self.rules_by_keyword[hit.pattern().as_usize()] {
+            for index in &self.rules_by_keyword[hit.keyword] {
                 let rule = &self.rules[*index];
-                let start = hit.start().saturating_sub(rule.before);
-                let end = (hit.end() + rule.after).min(text.len());
-                match windows[*index].last_mut() {
+                let start = hit.start.saturating_sub(rule.before);
+                let end = (hit.end + rule.after).min(text.len());
+                let windows = &mut windows[*index];
+                match windows.last_mut() {
                     Some(last) if start <= last.end => last.end = last.end.max(end),
-                    _ => windows[*index].push(start..end),
+                    _ => windows.push(start..end),
                 }
             }
         }
