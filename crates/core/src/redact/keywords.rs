@@ -11,9 +11,11 @@ pub(super) struct Hit {
     pub(super) keyword: usize,
 }
 
-/// A list of keywords, of at least two bytes each; letters of ASCII in either case are the same.
+/// A list of keywords; letters of ASCII in either case are the same.
 pub(super) struct Keywords {
     words: Vec<Vec<u8>>,
+    /// Keywords of one byte.
+    bytes: Vec<(u8, usize)>,
     /// Which three bytes a keyword may begin with.
     starts: Vec<Start>,
     /// Which four bytes a keyword of so many may begin with.
@@ -39,6 +41,9 @@ const LIST_BITS: u32 = 10;
 impl Keywords {
     pub(super) fn new<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let words: Vec<Vec<u8>> = words.map(|word| word.to_ascii_lowercase().into_bytes()).collect();
+        let one_byte =
+            |(index, word): (usize, &Vec<u8>)| <[u8; 1]>::try_from(word.as_slice()).ok().map(|[byte]| (byte, index));
+        let bytes = words.iter().enumerate().filter_map(one_byte).collect();
         let mut starts = vec![Start::Nothing; 1 << START_BITS];
         let mut long_starts = vec![false; 1 << LONG_START_BITS];
         for word in &words {
@@ -66,7 +71,7 @@ impl Keywords {
             (to_u16(from), to_u16(ordered.len()))
         });
         let lists = lists.collect();
-        Self { words, starts, long_starts, lists, ordered }
+        Self { words, bytes, starts, long_starts, lists, ordered }
     }
 
     /// Every keyword of a text, by where it ends; of those that end together, the longest first.
@@ -86,6 +91,10 @@ impl Keywords {
         // At the end, only short ones are left.
         for start in text.len().saturating_sub(3)..text.len().saturating_sub(1) {
             self.add_hits(text, start, &mut hits);
+        }
+        for (byte, keyword) in &self.bytes {
+            let starts = memchr::memchr_iter(*byte, text);
+            hits.extend(starts.map(|start| Hit { start, end: start + 1, keyword: *keyword }));
         }
         hits.sort_unstable_by_key(|hit| (hit.end, hit.start, hit.keyword));
         hits
@@ -134,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    const WORDS: [&str; 8] = ["pass", "password", ".x", "ss", "密码", "éa", "\"--", "user pass"];
+    const WORDS: [&str; 9] = ["@", "pass", "password", ".x", "ss", "密码", "éa", "\"--", "user pass"];
 
     fn find_plainly(text: &str) -> Vec<Hit> {
         let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(WORDS).unwrap();
@@ -144,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_keywords_are_found_in_the_order_of_their_ends(parts in prop::collection::vec("(?i)pass|word|\\.x|ss|s|密码|密|é|a|\"--|user |[ -~]", 0..40)) {
+        fn all_keywords_are_found_in_the_order_of_their_ends(parts in prop::collection::vec("(?i)pass|word|\\.x|ss|s|@|密码|密|é|a|\"--|user |[ -~]", 0..40)) {
             let text = parts.concat();
             let keywords = Keywords::new(WORDS.into_iter());
             prop_assert_eq!(keywords.find_all(text.as_bytes()), find_plainly(&text));

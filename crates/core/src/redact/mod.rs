@@ -126,8 +126,11 @@ fn secrets_in_reading(reading: &Reading<'_>, hits: &[Hit]) -> Vec<Secret<'static
     let mut found: Vec<Secret<'static>> = Vec::new();
     let text = reading.text.as_ref();
     for (rule, windows) in RuleSet::get().find_windows(text, hits) {
-        // What stands in another reading as well was looked at there.
-        for window in windows.into_iter().filter(|window| reading.is_new_near(window, rule.reach())) {
+        for window in windows {
+            // What stands in another reading as well was looked at there.
+            if !reading.is_new_near(&window, rule.reach()) || !rule.may_match(text, &window, hits) {
+                continue;
+            }
             apply_rule(rule, text, window, &mut found);
         }
     }

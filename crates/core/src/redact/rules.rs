@@ -71,12 +71,40 @@ struct Exceptions {
     stopwords: Vec<String>,
 }
 
+/// What has to follow a keyword, so that a pattern can match where it stands.
+struct Follow {
+    pattern: String,
+    compiled: OnceLock<Option<Regex>>,
+    /// Which keywords stand in the part of the pattern before it.
+    keywords: Vec<bool>,
+}
+
+/// What belongs to a name behind its keyword, with the last byte of that: `pass` is the keyword of `passphrase`.
+const NAME_END: &str = concat!(
+    r"\A(?s:.)(?i:word|wd|wort|phrase|code|wrd|ord|ordet|entials?|[a-z\x80-\xFF]{0,4})",
+    r"(?i:[ _.-]?(?:key(?:_base)?|id))?",
+);
+
+impl Follow {
+    fn new(rest: &str) -> Self {
+        // The rest begins with the flags of its pattern.
+        let pattern = format!("{NAME_END}{rest}");
+        Self { pattern, compiled: OnceLock::new(), keywords: Vec::new() }
+    }
+
+    fn fits(&self, text: &[u8]) -> bool {
+        let regex = self.compiled.get_or_init(|| compile(&self.pattern));
+        regex.as_ref().is_none_or(|regex| regex.is_match(text))
+    }
+}
+
 /// One rule; its expression is compiled when its keyword is first met.
 pub(super) struct Rule {
     kind: String,
     pattern: String,
     compiled: OnceLock<Option<Regex>>,
     check: RuleCheck,
+    follow: Option<Follow>,
     before: usize,
     after: usize,
 }
@@ -84,6 +112,7 @@ pub(super) struct Rule {
 impl Rule {
     pub(super) fn from_own(own: OwnRule) -> Self {
         Self {
+            follow: own.rest.as_deref().map(Follow::new),
             kind: own.kind,
             pattern: own.pattern,
             compiled: OnceLock::new(),
@@ -100,6 +129,16 @@ impl Rule {
     /// Farther away, nothing matters to what is found in a window.
     pub(super) fn reach(&self) -> usize {
         self.before + self.after + MAX_CONTEXT_BYTES
+    }
+
+    /// Whether its pattern can match in a window: what has to follow a keyword does so, for one of those in it.
+    pub(super) fn may_match(&self, text: &str, window: &Range<usize>, hits: &[Hit]) -> bool {
+        let Some(follow) = &self.follow else { return true };
+        let bytes = &text.as_bytes()[..window.end];
+        let from = hits.partition_point(|hit| hit.end < window.start);
+        let in_window = hits[from..].iter().take_while(|hit| hit.end <= window.end);
+        let mut names = in_window.filter(|hit| hit.start >= window.start && follow.keywords[hit.keyword]);
+        names.any(|hit| follow.fits(&bytes[hit.end - 1..]))
     }
 
     pub(super) fn regex(&self) -> Option<&Regex> {
@@ -206,10 +245,12 @@ impl RuleSet {
                 pattern: pattern.to_owned(),
                 compiled: OnceLock::new(),
                 check: RuleCheck::Listed { entropy: data.entropy, allowlists: own.chain(everywhere.clone()).collect() },
+                follow: None,
                 before: BEFORE_BYTES,
                 after: AFTER_BYTES,
             });
         }
+        note_names(&mut rules, &by_keyword);
         let keywords = Keywords::new(by_keyword.keys().map(String::as_str));
         let heading_words = by_keyword.keys().map(|word| table::HEADING_WORDS.contains(&word.as_str())).collect();
         Self { rules, keywords, rules_by_keyword: by_keyword.into_values().collect(), heading_words }
@@ -249,6 +290,16 @@ impl RuleSet {
     #[cfg(test)]
     pub(super) fn all_rules(&self) -> &[Rule] {
         &self.rules
+    }
+}
+
+/// Notes which keywords stand in the names that rules begin with: their own, and all that tell passwords and keys.
+fn note_names(rules: &mut [Rule], by_keyword: &BTreeMap<String, Vec<usize>>) {
+    for (index, rule) in rules.iter_mut().enumerate() {
+        if let Some(follow) = &mut rule.follow {
+            let is_name = |of: &Vec<usize>| of.contains(&index) || of.iter().any(|rule| *rule < own::NAME_RULES);
+            follow.keywords = by_keyword.values().map(is_name).collect();
+        }
     }
 }
 
