@@ -77,7 +77,24 @@ impl Keywords {
     /// Every keyword of a text, by where it ends; of those that end together, the longest first.
     pub(super) fn find_all(&self, text: &[u8]) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (start, window) in text.windows(4).enumerate() {
+        self.add_beginning(text, 0..text.len(), &mut hits);
+        sort_hits(&mut hits);
+        hits
+    }
+
+    /// The length of the longest keyword.
+    pub(super) fn max_bytes(&self) -> usize {
+        self.words.iter().map(Vec::len).max().unwrap_or_default()
+    }
+
+    /// Adds the keywords that begin in a part of a text.
+    pub(super) fn add_beginning(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
+        for (byte, keyword) in &self.bytes {
+            let starts = memchr::memchr_iter(*byte, &text[part.clone()]).map(|at| part.start + at);
+            hits.extend(starts.map(|start| Hit { start, end: start + 1, keyword: *keyword }));
+        }
+        let seen = &text[part.start..text.len().min(part.end + 3)];
+        for (at, window) in seen.windows(4).enumerate() {
             let &[first, second, third, fourth] = window else { continue };
             let may_start = match self.starts[start_index(first, second, third)] {
                 Start::Nothing => false,
@@ -85,19 +102,14 @@ impl Keywords {
                 Start::Any => true,
             };
             if may_start {
-                self.add_hits(text, start, &mut hits);
+                self.add_hits(text, part.start + at, hits);
             }
         }
         // At the end, only short ones are left.
-        for start in text.len().saturating_sub(3)..text.len().saturating_sub(1) {
-            self.add_hits(text, start, &mut hits);
+        let end = part.end.min(text.len().saturating_sub(1));
+        for start in text.len().saturating_sub(3).max(part.start)..end {
+            self.add_hits(text, start, hits);
         }
-        for (byte, keyword) in &self.bytes {
-            let starts = memchr::memchr_iter(*byte, text);
-            hits.extend(starts.map(|start| Hit { start, end: start + 1, keyword: *keyword }));
-        }
-        hits.sort_unstable_by_key(|hit| (hit.end, hit.start, hit.keyword));
-        hits
     }
 
     /// Adds the keywords that begin at a place, which has two bytes at least.
@@ -112,6 +124,10 @@ impl Keywords {
             }
         }
     }
+}
+
+pub(super) fn sort_hits(hits: &mut [Hit]) {
+    hits.sort_unstable_by_key(|hit| (hit.end, hit.start, hit.keyword));
 }
 
 fn to_u16(count: usize) -> u16 {

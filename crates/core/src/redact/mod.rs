@@ -83,19 +83,20 @@ fn redact_once(text: &str) -> Option<String> {
 fn find_secrets(text: &str) -> Vec<Secret<'static>> {
     let rules = RuleSet::get();
     let plainly = reading::read_plain(text);
-    let mut hits = rules.find_keywords(&plainly.text);
-    if hits.is_empty() {
+    let in_plain = rules.find_keywords(&plainly.text);
+    if in_plain.is_empty() {
         return Vec::new();
     }
     let readings = reading::all_readings(plainly);
+    let mut keywords = vec![in_plain];
     let mut found: Vec<Secret<'static>> = Vec::new();
     for (index, reading) in readings.iter().enumerate() {
-        if index > 0 {
-            hits = rules.find_keywords(&reading.text);
+        if let Some(of) = reading.of {
+            keywords.push(rules.find_keywords_again(reading, &keywords[of]));
         }
         let in_text =
             |found: Secret<'static>| Secret { range: reading::range_in_text(&readings, index, found.range), ..found };
-        found.extend(secrets_in_reading(reading, &hits).into_iter().map(in_text));
+        found.extend(secrets_in_reading(reading, &keywords[index]).into_iter().map(in_text));
     }
     if !found.is_empty() {
         join_secrets(text, &mut found);

@@ -15,16 +15,16 @@ const MAX_LEVELS: usize = 3;
 pub(super) struct Reading<'t> {
     pub(super) text: Cow<'t, str>,
     /// The reading that this one was made of; the text itself has none.
-    of: Option<usize>,
+    pub(super) of: Option<usize>,
     /// The length of what it was made of.
     source_bytes: usize,
     pieces: Vec<Piece>,
 }
 
 /// A piece of a reading, and what it was made of.
-struct Piece {
-    to: Range<usize>,
-    from: Range<usize>,
+pub(super) struct Piece {
+    pub(super) to: Range<usize>,
+    pub(super) from: Range<usize>,
 }
 
 /// The text without the escapes of terminals, which is how everybody reads it.
@@ -86,6 +86,11 @@ impl Reading<'_> {
         !(piece.is_verbatim() && begins && ends)
     }
 
+    /// The pieces that are the same in the reading that it was made of.
+    pub(super) fn kept_pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.is_verbatim())
+    }
+
     /// Whether a part has to be looked at: the text itself is looked at whole.
     pub(super) fn is_new_near(&self, part: &Range<usize>, reach: usize) -> bool {
         self.of.is_none() || self.differs_near(part, reach)
@@ -122,11 +127,14 @@ struct ReadingBuilder<'t> {
 
 impl<'t> ReadingBuilder<'t> {
     fn new(source: &'t str) -> Self {
-        Self { source, at: 0, text: String::with_capacity(source.len()), pieces: Vec::new() }
+        Self { source, at: 0, text: String::new(), pieces: Vec::new() }
     }
 
     /// Keeps what comes before a part, and puts something else in its place.
     fn replace(&mut self, part: Range<usize>, with: &str) {
+        if self.at == 0 {
+            self.text.reserve(self.source.len());
+        }
         self.push_piece(self.at..part.start, None);
         self.push_piece(part.clone(), Some(with));
         self.at = part.end;
@@ -165,10 +173,17 @@ fn strip_controls(text: &str) -> Option<PiecedText> {
     builder.finish()
 }
 
+/// The lines of a text, with what ends them.
+fn split_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1).chain(std::iter::once(text.len()));
+    ends.map(move |end| &text[std::mem::replace(&mut at, end)..end]).filter(|line| !line.is_empty())
+}
+
 fn strip_prefixes(text: &str) -> Option<PiecedText> {
     let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    for line in split_lines(text) {
         let length = prefix::count_bytes(line);
         if length > 0 {
             builder.replace(at..at + length, "");
@@ -180,13 +195,17 @@ fn strip_prefixes(text: &str) -> Option<PiecedText> {
 
 /// Lines that were clipped right behind what could be a secret, closed: what tells it may be the end of a string or a call.
 fn close_clips(text: &str) -> Option<PiecedText> {
+    let has_dots = |dots: &str| memchr::memmem::find(text.as_bytes(), dots.as_bytes()).is_some();
+    if !has_dots("..") && !has_dots("…") {
+        return None;
+    }
     let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    for line in split_lines(text) {
         let shown = line.trim_end();
         let kept = shown.trim_end_matches(['…', '.']);
-        let word = kept.rsplit([' ', '\t', '"', '\'', '`', '=', ':']).next().unwrap_or_default();
-        if shown.len() > kept.len() + 1 && value::could_be_whole(word) {
+        let word = || kept.rsplit([' ', '\t', '"', '\'', '`', '=', ':']).next().unwrap_or_default();
+        if shown.len() > kept.len() + 1 && value::could_be_whole(word()) {
             builder.replace(at + kept.len()..at + shown.len(), &closing_marks(kept));
         }
         at += line.len();

@@ -8,8 +8,9 @@ use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::check;
-use super::keywords::{Hit, Keywords};
+use super::keywords::{self, Hit, Keywords};
 use super::own::{self, OwnRule};
+use super::reading::Reading;
 use super::table;
 use super::value;
 
@@ -259,6 +260,31 @@ impl RuleSet {
     /// Where keywords stand in a text.
     pub(super) fn find_keywords(&self, text: &str) -> Vec<Hit> {
         self.keywords.find_all(text.as_bytes())
+    }
+
+    /// Where keywords stand in a reading, of which those in what it was made of are known.
+    pub(super) fn find_keywords_again(&self, reading: &Reading<'_>, known: &[Hit]) -> Vec<Hit> {
+        let text = reading.text.as_bytes();
+        let mut hits = Vec::new();
+        let mut at = 0;
+        for kept in reading.kept_pieces() {
+            // What begins here does not belong to the piece alone.
+            self.keywords.add_beginning(text, at..kept.to.start, &mut hits);
+            let first = known.partition_point(|hit| hit.end <= kept.from.start);
+            let inside = known[first..].iter().take_while(|hit| hit.end <= kept.from.end);
+            let inside = inside.filter(|hit| hit.start >= kept.from.start);
+            let moved = |at: usize| at - kept.from.start + kept.to.start;
+            hits.extend(inside.map(|hit| Hit { start: moved(hit.start), end: moved(hit.end), ..*hit }));
+            // A keyword may begin in the piece, and go on behind it.
+            at = kept.to.end.saturating_sub(self.keywords.max_bytes()).max(kept.to.start);
+            let mut crossing = Vec::new();
+            self.keywords.add_beginning(text, at..kept.to.end, &mut crossing);
+            hits.extend(crossing.into_iter().filter(|hit| hit.end > kept.to.end));
+            at = kept.to.end;
+        }
+        self.keywords.add_beginning(text, at..text.len(), &mut hits);
+        keywords::sort_hits(&mut hits);
+        hits
     }
 
     /// Where words of headings stand, among the keywords of a text.
