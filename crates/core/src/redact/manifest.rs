@@ -21,7 +21,9 @@ static MEMBER: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r#""[^"\n]{1,8
 /// Finds the values of the manifests in a text.
 pub(super) fn find_secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let Some(kind) = KIND.as_ref() else { return found };
+    let Some(kind) = KIND.as_ref().filter(|_| memchr::memmem::find(text.as_bytes(), b"kind").is_some()) else {
+        return found;
+    };
     // Manifests follow each other, and none is looked at twice.
     let mut from = 0;
     for hit in kind.find_iter(text.as_bytes()) {

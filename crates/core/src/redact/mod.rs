@@ -7,6 +7,7 @@
 
 mod check;
 mod code;
+mod keywords;
 mod manifest;
 mod mask;
 mod own;
@@ -23,6 +24,8 @@ mod value;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use keywords::Hit;
+use reading::Reading;
 use rules::{Rule, RuleSet};
 pub use title::redact_title;
 
@@ -78,17 +81,31 @@ fn redact_once(text: &str) -> Option<String> {
 
 /// The secrets of a text, in order and apart from each other.
 fn find_secrets(text: &str) -> Vec<Secret<'static>> {
+    let rules = RuleSet::get();
     let plainly = reading::read_plain(text);
-    if !RuleSet::get().applies_to(&plainly.text) {
+    let in_plain = rules.find_keywords(&plainly.text);
+    if in_plain.is_empty() {
         return Vec::new();
     }
     let readings = reading::all_readings(plainly);
+    let mut keywords = vec![in_plain];
     let mut found: Vec<Secret<'static>> = Vec::new();
     for (index, reading) in readings.iter().enumerate() {
+        if let Some(of) = reading.of {
+            keywords.push(rules.find_keywords_again(reading, &keywords[of]));
+        }
         let in_text =
             |found: Secret<'static>| Secret { range: reading::range_in_text(&readings, index, found.range), ..found };
-        found.extend(secrets_in_reading(&reading.text).into_iter().map(in_text));
+        found.extend(secrets_in_reading(reading, &keywords[index]).into_iter().map(in_text));
     }
+    if !found.is_empty() {
+        join_secrets(text, &mut found);
+    }
+    found
+}
+
+/// Puts what was found in order, and what overlaps together; what is masked already stays as it is.
+fn join_secrets(text: &str, found: &mut Vec<Secret<'static>>) {
     let masks: Vec<Range<usize>> = find_masks(text);
     found.retain(|found| {
         let next = masks.partition_point(|mask| mask.end <= found.range.start);
@@ -103,21 +120,30 @@ fn find_secrets(text: &str) -> Vec<Secret<'static>> {
         }
         overlaps
     });
-    found
 }
 
 /// The secrets of one reading.
-fn secrets_in_reading(text: &str) -> Vec<Secret<'static>> {
+fn secrets_in_reading(reading: &Reading<'_>, hits: &[Hit]) -> Vec<Secret<'static>> {
     let mut found: Vec<Secret<'static>> = Vec::new();
-    for (rule, windows) in RuleSet::get().find_windows(text) {
+    let text = reading.text.as_ref();
+    for (rule, windows) in RuleSet::get().find_windows(text, hits) {
         for window in windows {
+            // What stands in another reading as well was looked at there.
+            if !reading.is_new_near(&window, rule.reach()) || !rule.may_match(text, &window, hits) {
+                continue;
+            }
             apply_rule(rule, text, window, &mut found);
         }
     }
+    let places = RuleSet::get().heading_places(hits);
+    // All of these have such a word.
+    if places.is_empty() {
+        return found;
+    }
     let kinds = [
         ("private key", pem::find_keys(text)),
-        ("password", table::find_secrets(text)),
-        ("password", sql_insert::find_secrets(text)),
+        ("password", table::find_secrets(text, &places)),
+        ("password", sql_insert::find_secrets(text, &places)),
         ("secret", manifest::find_secrets(text)),
     ];
     for (kind, ranges) in kinds {

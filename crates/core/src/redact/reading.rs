@@ -15,21 +15,24 @@ const MAX_LEVELS: usize = 3;
 pub(super) struct Reading<'t> {
     pub(super) text: Cow<'t, str>,
     /// The reading that this one was made of; the text itself has none.
-    of: Option<usize>,
+    pub(super) of: Option<usize>,
+    /// The length of what it was made of.
+    source_bytes: usize,
     pieces: Vec<Piece>,
 }
 
 /// A piece of a reading, and what it was made of.
-struct Piece {
-    to: Range<usize>,
-    from: Range<usize>,
+pub(super) struct Piece {
+    pub(super) to: Range<usize>,
+    pub(super) from: Range<usize>,
 }
 
 /// The text without the escapes of terminals, which is how everybody reads it.
 pub(super) fn read_plain(text: &str) -> Reading<'_> {
     let plain = if is_plain(text) { None } else { strip_controls(text) };
-    let (pieces, text) = plain.map_or((Vec::new(), Cow::Borrowed(text)), |(pieces, text)| (pieces, Cow::Owned(text)));
-    Reading { text, of: None, pieces }
+    let (pieces, plain) =
+        plain.map_or((Vec::new(), Cow::Borrowed(text)), |(pieces, plain)| (pieces, Cow::Owned(plain)));
+    Reading { text: plain, of: None, source_bytes: text.len(), pieces }
 }
 
 /// All readings, beginning with the one that is given.
@@ -53,7 +56,8 @@ type PiecedText = (Vec<Piece>, String);
 
 fn add_reading(all: &mut Vec<Reading<'_>>, of: usize, make: impl Fn(&str) -> Option<PiecedText>) -> Option<usize> {
     let (pieces, text) = make(&all[of].text)?;
-    all.push(Reading { text: Cow::Owned(text), of: Some(of), pieces });
+    let source_bytes = all[of].text.len();
+    all.push(Reading { text: Cow::Owned(text), of: Some(of), source_bytes, pieces });
     Some(all.len() - 1)
 }
 
@@ -68,6 +72,30 @@ pub(super) fn range_in_text(all: &[Reading<'_>], index: usize, mut range: Range<
 }
 
 impl Reading<'_> {
+    /// Whether a part of it, or what stands so near to it, is otherwise in the reading that it was made of.
+    fn differs_near(&self, part: &Range<usize>, reach: usize) -> bool {
+        // A token may go on behind the part.
+        let rest = &self.text.as_bytes()[part.end..];
+        let token = rest.iter().take_while(|byte| value::is_token_byte(**byte)).count();
+        let near = part.start.saturating_sub(reach)..(part.end + token + reach).min(self.text.len());
+        let Some(piece) = self.pieces.get(self.pieces.partition_point(|piece| piece.to.end <= near.start)) else {
+            return true;
+        };
+        let begins = piece.to.start < near.start || piece.to.start == 0 && piece.from.start == 0;
+        let ends = piece.to.end > near.end || piece.to.end == self.text.len() && piece.from.end == self.source_bytes;
+        !(piece.is_verbatim() && begins && ends)
+    }
+
+    /// The pieces that are the same in the reading that it was made of.
+    pub(super) fn kept_pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.is_verbatim())
+    }
+
+    /// Whether a part has to be looked at: the text itself is looked at whole.
+    pub(super) fn is_new_near(&self, part: &Range<usize>, reach: usize) -> bool {
+        self.of.is_none() || self.differs_near(part, reach)
+    }
+
     fn source_of(&self, range: Range<usize>) -> Range<usize> {
         if self.pieces.is_empty() || range.is_empty() {
             return range;
@@ -99,11 +127,14 @@ struct ReadingBuilder<'t> {
 
 impl<'t> ReadingBuilder<'t> {
     fn new(source: &'t str) -> Self {
-        Self { source, at: 0, text: String::with_capacity(source.len()), pieces: Vec::new() }
+        Self { source, at: 0, text: String::new(), pieces: Vec::new() }
     }
 
     /// Keeps what comes before a part, and puts something else in its place.
     fn replace(&mut self, part: Range<usize>, with: &str) {
+        if self.at == 0 {
+            self.text.reserve(self.source.len());
+        }
         self.push_piece(self.at..part.start, None);
         self.push_piece(part.clone(), Some(with));
         self.at = part.end;
@@ -142,10 +173,17 @@ fn strip_controls(text: &str) -> Option<PiecedText> {
     builder.finish()
 }
 
+/// The lines of a text, with what ends them.
+fn split_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1).chain(std::iter::once(text.len()));
+    ends.map(move |end| &text[std::mem::replace(&mut at, end)..end]).filter(|line| !line.is_empty())
+}
+
 fn strip_prefixes(text: &str) -> Option<PiecedText> {
     let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    for line in split_lines(text) {
         let length = prefix::count_bytes(line);
         if length > 0 {
             builder.replace(at..at + length, "");
@@ -157,13 +195,17 @@ fn strip_prefixes(text: &str) -> Option<PiecedText> {
 
 /// Lines that were clipped right behind what could be a secret, closed: what tells it may be the end of a string or a call.
 fn close_clips(text: &str) -> Option<PiecedText> {
+    let has_dots = |dots: &str| memchr::memmem::find(text.as_bytes(), dots.as_bytes()).is_some();
+    if !has_dots("..") && !has_dots("…") {
+        return None;
+    }
     let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    for line in split_lines(text) {
         let shown = line.trim_end();
         let kept = shown.trim_end_matches(['…', '.']);
-        let word = kept.rsplit([' ', '\t', '"', '\'', '`', '=', ':']).next().unwrap_or_default();
-        if shown.len() > kept.len() + 1 && value::could_be_whole(word) {
+        let word = || kept.rsplit([' ', '\t', '"', '\'', '`', '=', ':']).next().unwrap_or_default();
+        if shown.len() > kept.len() + 1 && value::could_be_whole(word()) {
             builder.replace(at + kept.len()..at + shown.len(), &closing_marks(kept));
         }
         at += line.len();

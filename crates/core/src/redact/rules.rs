@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use aho_corasick::AhoCorasick;
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::check;
+use super::keywords::{self, Hit, Keywords};
 use super::own::{self, OwnRule};
+use super::reading::Reading;
+use super::table;
 use super::value;
 
 /// So much is looked at before a keyword, and so much after it.
 const BEFORE_BYTES: usize = 256;
 const AFTER_BYTES: usize = 2_048;
+/// So much around a match is looked at to judge it, and no keyword is longer.
+const MAX_CONTEXT_BYTES: usize = 512;
 
 /// Rules of gitleaks that are not taken: `own.toml` has narrower ones, because transcripts are full of words like `key`,
 /// or they are about a file's name.
@@ -68,12 +72,40 @@ struct Exceptions {
     stopwords: Vec<String>,
 }
 
+/// What has to follow a keyword, so that a pattern can match where it stands.
+struct Follow {
+    pattern: String,
+    compiled: OnceLock<Option<Regex>>,
+    /// Which keywords stand in the part of the pattern before it.
+    keywords: Vec<bool>,
+}
+
+/// What belongs to a name behind its keyword, with the last byte of that: `pass` is the keyword of `passphrase`.
+const NAME_END: &str = concat!(
+    r"\A(?s:.)(?i:word|wd|wort|phrase|code|wrd|ord|ordet|entials?|[a-z\x80-\xFF]{0,4})",
+    r"(?i:[ _.-]?(?:key(?:_base)?|id))?",
+);
+
+impl Follow {
+    fn new(rest: &str) -> Self {
+        // The rest begins with the flags of its pattern.
+        let pattern = format!("{NAME_END}{rest}");
+        Self { pattern, compiled: OnceLock::new(), keywords: Vec::new() }
+    }
+
+    fn fits(&self, text: &[u8]) -> bool {
+        let regex = self.compiled.get_or_init(|| compile(&self.pattern));
+        regex.as_ref().is_none_or(|regex| regex.is_match(text))
+    }
+}
+
 /// One rule; its expression is compiled when its keyword is first met.
 pub(super) struct Rule {
     kind: String,
     pattern: String,
     compiled: OnceLock<Option<Regex>>,
     check: RuleCheck,
+    follow: Option<Follow>,
     before: usize,
     after: usize,
 }
@@ -81,6 +113,7 @@ pub(super) struct Rule {
 impl Rule {
     pub(super) fn from_own(own: OwnRule) -> Self {
         Self {
+            follow: own.rest.as_deref().map(Follow::new),
             kind: own.kind,
             pattern: own.pattern,
             compiled: OnceLock::new(),
@@ -92,6 +125,21 @@ impl Rule {
 
     pub(super) fn kind(&self) -> &str {
         &self.kind
+    }
+
+    /// Farther away, nothing matters to what is found in a window.
+    pub(super) fn reach(&self) -> usize {
+        self.before + self.after + MAX_CONTEXT_BYTES
+    }
+
+    /// Whether its pattern can match in a window: what has to follow a keyword does so, for one of those in it.
+    pub(super) fn may_match(&self, text: &str, window: &Range<usize>, hits: &[Hit]) -> bool {
+        let Some(follow) = &self.follow else { return true };
+        let bytes = &text.as_bytes()[..window.end];
+        let from = hits.partition_point(|hit| hit.end < window.start);
+        let in_window = hits[from..].iter().take_while(|hit| hit.end <= window.end);
+        let mut names = in_window.filter(|hit| hit.start >= window.start && follow.keywords[hit.keyword]);
+        names.any(|hit| follow.fits(&bytes[hit.end - 1..]))
     }
 
     pub(super) fn regex(&self) -> Option<&Regex> {
@@ -162,9 +210,11 @@ pub(super) fn compile(pattern: &str) -> Option<Regex> {
 /// All rules, and the keywords that lead to them.
 pub(super) struct RuleSet {
     rules: Vec<Rule>,
-    keywords: Option<AhoCorasick>,
+    keywords: Keywords,
     /// The rules of each keyword.
     rules_by_keyword: Vec<Vec<usize>>,
+    /// Whether a keyword is a word of the headings that tell secrets.
+    heading_words: Vec<bool>,
 }
 
 impl RuleSet {
@@ -196,31 +246,67 @@ impl RuleSet {
                 pattern: pattern.to_owned(),
                 compiled: OnceLock::new(),
                 check: RuleCheck::Listed { entropy: data.entropy, allowlists: own.chain(everywhere.clone()).collect() },
+                follow: None,
                 before: BEFORE_BYTES,
                 after: AFTER_BYTES,
             });
         }
-        let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(by_keyword.keys()).ok();
-        Self { rules, keywords, rules_by_keyword: by_keyword.into_values().collect() }
+        note_names(&mut rules, &by_keyword);
+        let keywords = Keywords::new(by_keyword.keys().map(String::as_str));
+        let heading_words = by_keyword.keys().map(|word| table::HEADING_WORDS.contains(&word.as_str())).collect();
+        Self { rules, keywords, rules_by_keyword: by_keyword.into_values().collect(), heading_words }
     }
 
-    /// Whether any rule has to look at a text.
-    pub(super) fn applies_to(&self, text: &str) -> bool {
-        self.keywords.as_ref().is_some_and(|keywords| keywords.is_match(text))
+    /// Where keywords stand in a text.
+    pub(super) fn find_keywords(&self, text: &str) -> Vec<Hit> {
+        self.keywords.find_all(text.as_bytes())
+    }
+
+    /// Where keywords stand in a reading, of which those in what it was made of are known.
+    pub(super) fn find_keywords_again(&self, reading: &Reading<'_>, known: &[Hit]) -> Vec<Hit> {
+        let text = reading.text.as_bytes();
+        let mut hits = Vec::new();
+        let mut at = 0;
+        for kept in reading.kept_pieces() {
+            // What begins here does not belong to the piece alone.
+            self.keywords.add_beginning(text, at..kept.to.start, &mut hits);
+            let first = known.partition_point(|hit| hit.end <= kept.from.start);
+            let inside = known[first..].iter().take_while(|hit| hit.end <= kept.from.end);
+            let inside = inside.filter(|hit| hit.start >= kept.from.start);
+            let moved = |at: usize| at - kept.from.start + kept.to.start;
+            hits.extend(inside.map(|hit| Hit { start: moved(hit.start), end: moved(hit.end), ..*hit }));
+            // A keyword may begin in the piece, and go on behind it.
+            at = kept.to.end.saturating_sub(self.keywords.max_bytes()).max(kept.to.start);
+            let mut crossing = Vec::new();
+            self.keywords.add_beginning(text, at..kept.to.end, &mut crossing);
+            hits.extend(crossing.into_iter().filter(|hit| hit.end > kept.to.end));
+            at = kept.to.end;
+        }
+        self.keywords.add_beginning(text, at..text.len(), &mut hits);
+        keywords::sort_hits(&mut hits);
+        hits
+    }
+
+    /// Where words of headings stand, among the keywords of a text.
+    pub(super) fn heading_places(&self, hits: &[Hit]) -> Vec<usize> {
+        let mut places: Vec<usize> =
+            hits.iter().filter(|hit| self.heading_words[hit.keyword]).map(|hit| hit.start).collect();
+        places.sort_unstable();
+        places
     }
 
     /// Where each rule has to look; windows of one rule do not overlap.
-    pub(super) fn find_windows(&self, text: &str) -> Vec<(&Rule, Vec<Range<usize>>)> {
+    pub(super) fn find_windows(&self, text: &str, hits: &[Hit]) -> Vec<(&Rule, Vec<Range<usize>>)> {
         let mut windows: Vec<Vec<Range<usize>>> = vec![Vec::new(); self.rules.len()];
-        let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
         for hit in hits {
-            for index in &self.rules_by_keyword[hit.pattern().as_usize()] {
+            for index in &self.rules_by_keyword[hit.keyword] {
                 let rule = &self.rules[*index];
-                let start = hit.start().saturating_sub(rule.before);
-                let end = (hit.end() + rule.after).min(text.len());
-                match windows[*index].last_mut() {
+                let start = hit.start.saturating_sub(rule.before);
+                let end = (hit.end + rule.after).min(text.len());
+                let windows = &mut windows[*index];
+                match windows.last_mut() {
                     Some(last) if start <= last.end => last.end = last.end.max(end),
-                    _ => windows[*index].push(start..end),
+                    _ => windows.push(start..end),
                 }
             }
         }
@@ -230,6 +316,16 @@ impl RuleSet {
     #[cfg(test)]
     pub(super) fn all_rules(&self) -> &[Rule] {
         &self.rules
+    }
+}
+
+/// Notes which keywords stand in the names that rules begin with: their own, and all that tell passwords and keys.
+fn note_names(rules: &mut [Rule], by_keyword: &BTreeMap<String, Vec<usize>>) {
+    for (index, rule) in rules.iter_mut().enumerate() {
+        if let Some(follow) = &mut rule.follow {
+            let is_name = |of: &Vec<usize>| of.contains(&index) || of.iter().any(|rule| *rule < own::NAME_RULES);
+            follow.keywords = by_keyword.values().map(is_name).collect();
+        }
     }
 }
 

@@ -19,9 +19,25 @@ static STATEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const MAX_ROWS: usize = 10_000;
 const MAX_ROW_BYTES: usize = 8_192;
 
-/// Finds what is put into columns of secrets.
-pub(super) fn find_secrets(text: &str) -> Vec<Range<usize>> {
+/// So far before its columns, a statement has said what it is.
+const MAX_HEAD_BYTES: usize = 160;
+const MAX_COLUMNS_BYTES: usize = 2_048;
+
+/// Whether a word of a heading is among the columns of what may be a statement.
+fn may_be_column(text: &[u8], place: usize) -> bool {
+    let columns = &text[place.saturating_sub(MAX_COLUMNS_BYTES)..place];
+    let Some(opens) = memchr::memrchr2(b'(', b')', columns).filter(|at| columns[*at] == b'(') else { return false };
+    let opens = place - columns.len() + opens;
+    let head = &text[opens.saturating_sub(MAX_HEAD_BYTES)..opens];
+    head.windows(4).any(|word| word.eq_ignore_ascii_case(b"into"))
+}
+
+/// Finds what is put into columns of secrets, whose names have a word of a heading at one of some places.
+pub(super) fn find_secrets(text: &str, places: &[usize]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if !places.iter().any(|place| may_be_column(text.as_bytes(), *place)) {
+        return found;
+    }
     let Some(statement) = STATEMENT.as_ref() else { return found };
     for captures in statement.captures_iter(text.as_bytes()) {
         let (Some(whole), Some(names)) = (captures.get(0), captures.get(1)) else { continue };
@@ -84,9 +100,12 @@ fn parse_row(text: &str, start: usize) -> Option<(Vec<Option<Range<usize>>>, usi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::rules::RuleSet;
 
     fn found_texts(text: &str) -> Vec<&str> {
-        find_secrets(text).into_iter().map(|range| &text[range]).collect()
+        let rules = RuleSet::get();
+        let places = rules.heading_places(&rules.find_keywords(text));
+        find_secrets(text, &places).into_iter().map(|range| &text[range]).collect()
     }
 
     #[test]

@@ -15,9 +15,8 @@ static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"mot de passe|secret|token|api[ _-]?key|secret[ _-]?key|access[ _-]?key|credential)s?(?: ?\([^()]*\)|[_ ](?:prod|dev|test))?[*`_]{0,2}$",
     ))
 });
-/// Words of such headings, to find their lines.
-static HEADING_WORD: LazyLock<Option<Regex>> =
-    LazyLock::new(|| compile(r"(?i)pass|pwd|kennwort|contrase|secret|token|api[ _-]?key|access[ _-]?key|credential"));
+/// Words of such headings, of which each has one; they are keywords.
+pub(super) const HEADING_WORDS: [&str; 8] = ["pass", "pwd", "kennwort", "contrase", "secret", "token", "key", "cred"];
 
 /// The separator between the cells of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,19 +31,19 @@ pub(super) fn is_heading(name: &str) -> bool {
     HEADING.as_ref().is_some_and(|heading| heading.is_match(name.as_bytes()))
 }
 
-/// Finds what stands in the columns of secrets.
-pub(super) fn find_secrets(text: &str) -> Vec<Range<usize>> {
+/// Finds what stands in the columns of secrets, whose headings have a word at one of some places.
+pub(super) fn find_secrets(text: &str, places: &[usize]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let (Some(name), Some(heading)) = (HEADING_WORD.as_ref(), HEADING.as_ref()) else { return found };
+    let Some(heading) = HEADING.as_ref() else { return found };
     let mut at = 0;
-    while let Some(hit) = name.find_at(text.as_bytes(), at) {
-        let start = text[..hit.start()].rfind('\n').map_or(0, |end| end + 1);
-        let end = text[hit.end()..].find('\n').map_or(text.len(), |length| hit.end() + length);
-        // Its first line was looked at, and its rows are no headings.
-        at = scan_rows(text, start.max(at)..end, heading, &mut found).max(hit.end());
-        if at >= text.len() {
-            break;
+    for place in places {
+        // Its line was looked at, and rows are no headings.
+        if *place < at {
+            continue;
         }
+        let start = memchr::memrchr(b'\n', &text.as_bytes()[..*place]).map_or(0, |end| end + 1);
+        let end = memchr::memchr(b'\n', &text.as_bytes()[*place..]).map_or(text.len(), |length| place + length);
+        at = scan_rows(text, start.max(at)..end, heading, &mut found);
     }
     found
 }
@@ -142,9 +141,12 @@ fn is_separator_line(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::rules::RuleSet;
 
     fn found_texts(text: &str) -> Vec<&str> {
-        find_secrets(text).into_iter().map(|range| &text[range]).collect()
+        let rules = RuleSet::get();
+        let places = rules.heading_places(&rules.find_keywords(text));
+        find_secrets(text, &places).into_iter().map(|range| &text[range]).collect()
     }
 
     #[test]

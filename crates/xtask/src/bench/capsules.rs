@@ -1,7 +1,6 @@
 //! Capsules: what packing and opening a large workspace costs against the tools that everybody has, and how soon a bomb is
 //! refused.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,10 +11,10 @@ use super::corpus::Random;
 use super::figure::Figure;
 use super::{Result, measure_rivals};
 
-const WORKSPACE_BYTES: usize = 1 << 30;
-const FILE_BYTES: usize = 96 << 10;
-/// Every so-many-th file is one that does not pack: a picture, an archive.
-const PACKED_EVERY: usize = 4;
+const WORKSPACE_BYTES: u64 = 1 << 30;
+/// One byte of so many is in a file that does not pack: a picture, an archive.
+const PACKED_EVERY: u64 = 4;
+const PICTURE_BYTES: u64 = 96 << 10;
 const SESSION: &str = "d3a03cdd-c689-41e6-9587-86a6223f5251";
 const PEAK_LIMIT_BYTES: u64 = 100 << 20;
 
@@ -41,7 +40,7 @@ struct Stage {
 impl Stage {
     fn make(program: &Path, root: &Path, place: &Path) -> Result<Self> {
         let (home, work) = (place.join("home"), place.join("work"));
-        make_workspace(&work)?;
+        make_workspace(root, &work)?;
         let store = home.join(".claude/projects/work");
         fs_err::create_dir_all(&store)?;
         let session = fs_err::read_to_string(root.join("crates/carryover/demo/claude-code.jsonl"))?;
@@ -143,17 +142,50 @@ fn run_shell(line: &str) -> Result<Measurement> {
     if status.success() { Ok(Measurement { elapsed, ..Measurement::default() }) } else { Err(line.into()) }
 }
 
-/// Files of a project: most of them words, some of them bytes that do not pack.
-fn make_workspace(work: &Path) -> Result<()> {
+/// Files of a project: sources as people write them, and some that do not pack.
+fn make_workspace(root: &Path, work: &Path) -> Result<()> {
+    let sources = list_sources(root)?;
     let mut random = Random::new(11);
-    for index in 0..WORKSPACE_BYTES / FILE_BYTES {
-        let folder = work.join(format!("module{:03}", index / 64));
-        fs_err::create_dir_all(&folder)?;
-        if index % PACKED_EVERY == 0 {
-            let bytes: Vec<u8> = (0..FILE_BYTES / 4).flat_map(|_| four_bytes(&mut random)).collect();
-            fs_err::write(folder.join(format!("picture{index}.bin")), bytes)?;
-        } else {
-            fs_err::write(folder.join(format!("source{index}.rs")), make_source(&mut random))?;
+    let (mut made, mut pictures) = (0, 0);
+    // There are fewer sources than it takes: they come again, in another folder.
+    for round in 0.. {
+        for (index, source) in sources.iter().enumerate() {
+            let folder = work.join(format!("module{round}-{:03}", index / 64));
+            fs_err::create_dir_all(&folder)?;
+            let name = source.file_name().unwrap_or_default().to_string_lossy();
+            made += fs_err::copy(source, folder.join(format!("{index}-{name}")))?;
+            if pictures * PACKED_EVERY < made {
+                let bytes: Vec<u8> = (0..PICTURE_BYTES / 4).flat_map(|_| four_bytes(&mut random)).collect();
+                fs_err::write(folder.join(format!("picture{index}.png")), bytes)?;
+                (made, pictures) = (made + PICTURE_BYTES, pictures + PICTURE_BYTES);
+            }
+            if made >= WORKSPACE_BYTES {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The sources of what this program is built from, in the order of their names; its own where cargo keeps no others.
+fn list_sources(root: &Path) -> Result<Vec<PathBuf>> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let places = home.map(|home| home.join("registry/src")).filter(|place| place.is_dir());
+    let mut sources = Vec::new();
+    list_files(&places.unwrap_or_else(|| root.join("crates")), &mut sources)?;
+    if sources.is_empty() { Err("there are no sources to make a workspace of".into()) } else { Ok(sources) }
+}
+
+fn list_files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let mut entries = fs_err::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs_err::DirEntry::file_name);
+    for entry in entries {
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            list_files(&entry.path(), found)?;
+        } else if kind.is_file() {
+            found.push(entry.path());
         }
     }
     Ok(())
@@ -161,14 +193,4 @@ fn make_workspace(work: &Path) -> Result<()> {
 
 fn four_bytes(random: &mut Random) -> [u8; 4] {
     u32::try_from(random.next_index(1 << 32)).unwrap_or_default().to_le_bytes()
-}
-
-fn make_source(random: &mut Random) -> String {
-    let mut text = String::with_capacity(FILE_BYTES + 128);
-    while text.len() < FILE_BYTES {
-        let [name, field, number] = [0; 3].map(|_| random.next_index(9_000));
-        let _ =
-            writeln!(text, "    let item_{name} = self.table.field_{field}.checked_add({number}).unwrap_or(width);");
-    }
-    text
 }
