@@ -50,6 +50,7 @@ use crate::args::Cli;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
+pub use crate::bucket::open_place;
 pub use crate::picker::PickerProbe;
 pub use crate::proxy::ProxyProbe;
 

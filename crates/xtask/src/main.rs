@@ -7,6 +7,7 @@ mod diagram;
 mod dist;
 mod docs;
 mod lint;
+mod places;
 mod program_files;
 mod record;
 mod soak;
@@ -31,6 +32,7 @@ cargo xtask conformance       prove pairs of agents with the real clients: each 
                               with --full every pair, which writes the page (--check compares with it);
                               with --front-door by keys through the picker, with --restore of deleted sessions,
                               with --hooks of what the next agent is told, with --record of recordings
+cargo xtask places            put objects into the emulator of a service, as `share` does; needs Node with npm
 cargo xtask soak [--short]    a day with every agent, in minutes: sessions grow, are rewritten and deleted, the daemon is
                               killed, and at the end its ledger must equal the stores; [--seed N]
 cargo xtask bench             measure, as ratios against a raw scan; with --handoff, --readers, --ledger or --recorder
@@ -65,6 +67,10 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("dist", ["--check"]) => dist::check_quickly(&root).map(drop),
         ("dist", words) => dist::run_with_args(&root, words),
         ("conformance", _) => Ok(conformance::run_with_args(rest, &root)?),
+        ("places", []) => match places::check_places(&root)? {
+            test::StepOutcome::Passed => Ok(()),
+            test::StepOutcome::Skipped(reason) => Err(reason.into()),
+        },
         ("soak", words) => soak::run_with_args(&root, words),
         ("bench", []) => run_bench(&root),
         ("bench", ["--handoff"]) => show_figures(&bench::measure_handoff_alone(&root)?),

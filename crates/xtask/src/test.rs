@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::conformance::{self, ConformanceError};
-use crate::{dependencies, dist, docs, lint, record, run_bench, soak, write_line};
+use crate::{dependencies, dist, docs, lint, places, record, run_bench, soak, write_line};
 
 /// How a step ended.
 pub(crate) enum StepOutcome {
@@ -28,6 +28,7 @@ const STEPS: &[(&str, Step)] = &[
     ("recording", record::check_picture),
     ("dist", dist::check_quickly),
     ("soak", soak::check_quickly),
+    ("places", places::check_places),
 ];
 
 /// The last steps: every agent twice a source and twice a target; before a release all pairs, and the figures as well.

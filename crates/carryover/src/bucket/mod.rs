@@ -6,6 +6,7 @@ mod checks;
 mod download;
 mod http;
 mod object_bucket;
+mod probe;
 mod services;
 mod store_error;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use carryover_engine::share::git_bucket::GitBucket;
 pub(crate) use self::address::{Address, AddressError, hide_secrets, join_object, split_object};
 pub(crate) use self::download::download_link;
 pub(crate) use self::object_bucket::MAX_PRESIGNED;
+pub use self::probe::open_place;
 
 /// Why a place could not be opened.
 #[derive(Debug, thiserror::Error)]

@@ -151,9 +151,31 @@ fn client_label(lab: &Lab, version: &str) -> String {
 
 /// Installs a package into a folder, without running its scripts.
 pub(super) fn npm_install(folder: &Path, package: &str) -> Result<(), String> {
+    npm_install_all(folder, &[package])
+}
+
+/// Finds packages that are no client's in the cache, or installs them beside each other; answers their folder.
+pub fn find_or_install_packages(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    let cache = cache_folder();
+    let folder = cache.join(name);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let staging =
+        fs::create_dir_all(&cache).and_then(|()| tempfile::Builder::new().prefix(".installing-").tempdir_in(&cache));
+    let staging = staging.map_err(|error| error.to_string())?;
+    npm_install_all(staging.path(), packages)?;
+    match fs::rename(staging.path(), &folder) {
+        Err(error) if !folder.is_dir() => Err(error.to_string()),
+        // Else somebody else was faster; theirs is as good.
+        _ => Ok(folder),
+    }
+}
+
+fn npm_install_all(folder: &Path, packages: &[&str]) -> Result<(), String> {
     let mut npm = Command::new("npm");
     npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--loglevel=error"]);
-    npm.arg("--prefix").arg(folder).arg(package).current_dir(folder);
+    npm.arg("--prefix").arg(folder).args(packages).current_dir(folder);
     run_quietly(&mut npm)
 }
 

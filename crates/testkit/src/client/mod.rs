@@ -17,7 +17,7 @@ pub use deletion::Deletion;
 pub use dialog::Dialog;
 pub use error::ClientError;
 pub use headless::CapturedRequests;
-pub use install::{Client, cache_folder};
+pub use install::{Client, cache_folder, find_or_install_packages};
 pub use judge::{InstalledJudge, ShownItem, ShownKind, StoreJudge};
 pub use launch::{FinishedRun, Launch, RUN_LIMIT, RunningProgram};
 pub use runner::{PromptRequest, SessionChoice};
