@@ -266,3 +266,83 @@ fn a_secret_is_masked_where_its_line_was_clipped_behind_it() {
     }
     assert_unmasked("let text = format!(\"{AbstractSingletonProxyFactoryBean2024...");
 }
+
+/// The secrets of a text, looked for everywhere: with every rule in all of its windows, and in every line.
+fn find_slowly(text: &str) -> Vec<(Range<usize>, &'static str)> {
+    let rules = RuleSet::get();
+    let readings = reading::all_readings(reading::read_plain(text));
+    if rules.find_keywords(&readings[0].text).is_empty() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    for (index, reading) in readings.iter().enumerate() {
+        let text = reading.text.as_ref();
+        let mut found = Vec::new();
+        for (rule, windows) in rules.find_windows(text, &rules.find_keywords(text)) {
+            windows.into_iter().for_each(|window| apply_rule(rule, text, window, &mut found));
+        }
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        let parts = [
+            ("private key", pem::find_keys(text)),
+            ("password", table::find_secrets(text, &places)),
+            ("password", sql_insert::find_secrets(text, &places)),
+            ("secret", manifest::find_secrets(text)),
+        ];
+        let parts =
+            parts.into_iter().flat_map(|(kind, ranges)| ranges.into_iter().map(move |range| Secret { range, kind }));
+        let in_text =
+            |found: Secret<'static>| Secret { range: reading::range_in_text(&readings, index, found.range), ..found };
+        all.extend(found.into_iter().chain(parts).map(in_text));
+    }
+    join_secrets(text, &mut all);
+    all.into_iter().map(|found| (found.range, found.kind)).collect()
+}
+
+/// What rules are tried on, and what may stand around it.
+fn examples() -> Vec<String> {
+    let rules = own::load_rules();
+    let texts = rules.iter().flat_map(|rule| rule.masks.iter().chain(&rule.keeps));
+    texts.map(|text| text.replace(['«', '»'], "")).collect()
+}
+
+const AROUND: [&str; 16] = [
+    "\n",
+    " ",
+    "\\n",
+    "\\\"",
+    "\"",
+    "# ",
+    "12: ",
+    "&quot;",
+    "...\n",
+    "\u{1b}[31m",
+    "\\u0061",
+    " = ",
+    "key: ",
+    "\n+",
+    "\t",
+    "lorem ipsum dolor ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn what_is_passed_over_has_no_secrets(
+        parts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0_usize..40), 1..6),
+        is_json in any::<bool>(),
+    ) {
+        let examples = examples();
+        let mut text = String::new();
+        for (example, around, count) in &parts {
+            let example: &String = example.get(&examples);
+            text.push_str(example);
+            let around: &str = around.get::<&str>(&AROUND);
+            text.push_str(&if count % 3 == 0 { around.repeat(*count) } else { (*around).to_owned() });
+        }
+        if is_json {
+            text = serde_json::to_string(&text).unwrap();
+        }
+        let found: Vec<_> = find_secrets(&text).into_iter().map(|found| (found.range, found.kind)).collect();
+        prop_assert_eq!(found, find_slowly(&text));
+    }
+}
