@@ -6,7 +6,6 @@ mod collect;
 mod drift;
 mod git_state;
 mod index_restore;
-mod read_ahead;
 mod restore;
 mod restored;
 mod secret_scan;

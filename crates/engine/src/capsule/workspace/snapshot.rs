@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::UNIX_EPOCH;
 
-use carryover_agents::formats::file::open_regular;
 use zstd::zstd_safe::CParameter;
 
 use super::super::CapsuleError;
@@ -18,7 +17,6 @@ use super::super::member_path::{check_link, check_workspace_path, decode_path, e
 use super::super::tar_walk::{EntryKind, TarEntry, TarStream, walk_tar};
 use super::collect::{Collected, StagedBlob};
 use super::git_state::Repository;
-use super::read_ahead::{FoundContent, FoundFile, read_ahead};
 use super::secret_scan::{holds_secret, stream_holds_secret};
 use super::{LeftOut, StagedChange, WorkspaceRecord, path_or_odd};
 
@@ -28,8 +26,8 @@ const LEVEL: i32 = 3;
 const BUFFER_BYTES: usize = 256 << 10;
 /// So long are the parts that are packed one by one, on average.
 const JOB_BYTES: u32 = 2 << 20;
-/// Contents that are staged are held up to this length.
-const MAX_STAGED_BYTES: u64 = 64 << 20;
+/// Files up to this length are looked at and packed from memory.
+const HELD_BYTES: u64 = 8 << 20;
 const HOLDS_SECRETS: &str = "holds secrets";
 
 /// What a snapshot was found to hold.
@@ -58,6 +56,7 @@ pub(in crate::capsule) fn write_snapshot(
         redact,
         left_out: Vec::new(),
         summary: SnapshotSummary::default(),
+        buffer: Vec::new(),
     };
     // Sorted: what is staged comes before the files, and the same workspace gives the same bytes.
     if let Some(repository) = &collected.repository {
@@ -66,8 +65,9 @@ pub(in crate::capsule) fn write_snapshot(
     for path in &collected.folders {
         writer.write_folder(path)?;
     }
-    let paths: Vec<&[u8]> = collected.tree.iter().map(Vec::as_slice).collect();
-    write_tree(&mut writer, &collected.root, &paths)?;
+    for path in &collected.tree {
+        writer.write_path(&collected.root, path)?;
+    }
     let SnapshotWriter { archive, left_out, summary, .. } = writer;
     let (packed_bytes, sha256, out) = archive.into_inner()?.finish()?.finish();
     out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -88,18 +88,7 @@ struct SnapshotWriter {
     redact: bool,
     left_out: Vec<LeftOut>,
     summary: SnapshotSummary,
-}
-
-/// Writes files in their order, of which some are read and looked at together.
-fn write_tree(writer: &mut SnapshotWriter, root: &Path, mut paths: &[&[u8]]) -> Result<(), CapsuleError> {
-    while !paths.is_empty() {
-        let found = read_ahead(root, paths, writer.redact);
-        for (path, found) in paths.iter().zip(&found) {
-            writer.write_path(path, found)?;
-        }
-        paths = &paths[found.len()..];
-    }
-    Ok(())
+    buffer: Vec<u8>,
 }
 
 impl SnapshotWriter {
@@ -107,17 +96,18 @@ impl SnapshotWriter {
         self.left_out.push(LeftOut::from_bytes(path, reason));
     }
 
-    fn write_path(&mut self, path: &[u8], found: &FoundFile) -> Result<(), CapsuleError> {
-        let (place, metadata) = match found {
-            FoundFile::Gone => return Ok(()),
-            FoundFile::Unreadable => {
+    fn write_path(&mut self, root: &Path, path: &[u8]) -> Result<(), CapsuleError> {
+        let place = root.join(path_or_odd(path));
+        let metadata = match fs_err::symlink_metadata(&place) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(_) => {
                 self.leave_out(path, "could not be read");
                 return Ok(());
             }
-            FoundFile::There { place, metadata, .. } => (place, metadata),
         };
         if metadata.is_symlink() {
-            return self.write_link(place, path);
+            return self.write_link(&place, path);
         }
         if !metadata.is_file() {
             self.leave_out(path, "is no regular file");
@@ -132,43 +122,37 @@ impl SnapshotWriter {
             self.leave_out(path, "is more than a capsule holds");
             return Ok(());
         }
-        self.write_file(path, found)
+        self.write_file(&place, path, &metadata)
     }
 
-    fn write_file(&mut self, path: &[u8], found: &FoundFile) -> Result<(), CapsuleError> {
-        let FoundFile::There { place, metadata, content } = found else { return Ok(()) };
-        let seconds = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let seconds = seconds.map_or(0, |since| since.as_secs());
-        match content {
-            FoundContent::Held(held) => {
-                let header = file_header(file_mode(metadata), seconds, held.len() as u64);
-                return self.append_file(TREE, path, header, held.len() as u64, &held[..]);
-            }
-            FoundContent::HoldsSecret => self.leave_out(path, HOLDS_SECRETS),
-            FoundContent::Unreadable => self.leave_out(path, "could not be read"),
-            FoundContent::Broken(kind) => return Err(io::Error::from(*kind).into()),
-            FoundContent::Grown => return Err(CapsuleError::Changed(place.clone())),
-            FoundContent::Long => return self.write_long_file(place, path, metadata, seconds),
-        }
-        Ok(())
-    }
-
-    fn write_long_file(
-        &mut self,
-        place: &Path,
-        path: &[u8],
-        metadata: &std::fs::Metadata,
-        seconds: u64,
-    ) -> Result<(), CapsuleError> {
-        let Ok(mut file) = open_regular(place) else {
+    fn write_file(&mut self, place: &Path, path: &[u8], metadata: &std::fs::Metadata) -> Result<(), CapsuleError> {
+        let Ok(mut file) = carryover_agents::formats::file::open_regular(place) else {
             self.leave_out(path, "could not be read");
             return Ok(());
         };
+        let seconds = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let seconds = seconds.map_or(0, |since| since.as_secs());
+        if metadata.len() <= HELD_BYTES {
+            let mut held = std::mem::take(&mut self.buffer);
+            held.clear();
+            (&mut file).take(HELD_BYTES + 1).read_to_end(&mut held)?;
+            if held.len() as u64 > HELD_BYTES {
+                return Err(CapsuleError::Changed(place.to_owned()));
+            }
+            if self.redact && holds_secret(&held) {
+                self.leave_out(path, HOLDS_SECRETS);
+            } else {
+                let header = file_header(file_mode(metadata), seconds, held.len() as u64);
+                self.append_file(TREE, path, header, held.len() as u64, &held[..])?;
+            }
+            self.buffer = held;
+            return Ok(());
+        }
         if self.redact && stream_holds_secret(&mut file)? {
             self.leave_out(path, HOLDS_SECRETS);
             return Ok(());
         }
-        let mut file = open_regular(place)?;
+        let mut file = carryover_agents::formats::file::open_regular(place)?;
         let header = file_header(file_mode(metadata), seconds, metadata.len());
         let mut content = (&mut file).take(metadata.len());
         self.append_file(TREE, path, header, metadata.len(), &mut content)?;
@@ -285,7 +269,7 @@ impl BlobReader {
         let size = line.trim_end().rsplit_once(' ').and_then(|(_, size)| size.parse::<u64>().ok());
         let Some(size) = size else { return Ok(None) };
         let mut content = (&mut self.output).take(size + 1);
-        if size > MAX_STAGED_BYTES {
+        if size > HELD_BYTES * 8 {
             io::copy(&mut content, &mut io::sink())?;
             return Ok(None);
         }
