@@ -188,6 +188,7 @@ fn carry_session(
         dry_run: false,
         sub_agents: Vec::new(),
         opening: None,
+        into_editor: false,
     };
     let is_own = options.target.facts().id == manifest.source.agent;
     if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {
