@@ -23,10 +23,16 @@ use crate::{CarriedEntry, Loss, WriteRequest};
 /// Longer names of tools and calls are refused by some of the APIs behind the extension.
 const MAX_NAME_CHARS: usize = 64;
 
+/// Why the model does not see an image that a tool gave back.
+const IMAGE_LOSS_REASON: &str = "kept, but the extension shows its model what a tool gave back in that turn only";
+
 /// Stands in a request that nobody asked: the editor itself asks such.
 const UNASKED_WORDS: &str = "(the session goes on)";
 /// Stands before a summary, and is not sent.
 const OLDER_WORDS: &str = "(the older part of the session)";
+
+/// What the reader takes for attachments in a rendered prompt.
+const ATTACHMENTS_MARK: &str = "<attachments>";
 
 /// One message of the agent's in the making, with its calls.
 #[derive(Default)]
@@ -237,7 +243,10 @@ impl<'a> RequestWriter<'a> {
             match part {
                 Part::Text(text) => texts.push(text.clone()),
                 Part::Blob(blob) => match image_data(blob) {
-                    Some(base64) => content.push(json!({ "$mid": 24, "mimeType": blob.media_type, "data": base64 })),
+                    Some(base64) => {
+                        count_loss(&mut self.parts.losses, "image", IMAGE_LOSS_REASON);
+                        content.push(json!({ "$mid": 24, "mimeType": blob.media_type, "data": base64 }));
+                    }
                     None => texts.push(self.leave_out(blob)),
                 },
             }
@@ -267,6 +276,10 @@ impl<'a> RequestWriter<'a> {
         let (asked, ended) = (draft.at.unwrap_or(self.at).millis(), self.at.millis());
         let rounds: Vec<Value> = draft.rounds.iter().map(|round| self.round_json(round)).collect();
         let mut metadata = json!({ "toolCallRounds": rounds, "toolCallResults": draft.results });
+        // Without it, the extension renders the prompt anew, and adds a letter to it. What it renders an image as is its own.
+        if draft.variables.is_empty() && !draft.text.contains(ATTACHMENTS_MARK) {
+            metadata["renderedUserMessage"] = shown_request::rendered(&draft.text);
+        }
         if let (Some(summary), Some(round)) = (draft.summary, rounds.last()) {
             metadata["summaries"] = json!([{ "toolCallRoundId": round["id"], "text": summary }]);
         }

@@ -38,6 +38,11 @@ pub(super) fn message(text: &str) -> Value {
     json!({ "text": text, "parts": [part] })
 }
 
+/// The same as the extension sends it to its model.
+pub(super) fn rendered(text: &str) -> Value {
+    json!([{ "type": 1, "text": format!("<userRequest>\n{text}\n</userRequest>\n") }])
+}
+
 /// Words of the agent's.
 pub(super) fn words(text: &str) -> Value {
     json!({ "value": text, "supportThemeIcons": false, "supportHtml": false })
