@@ -251,7 +251,7 @@ fn perform_ops(
 fn add_rows(
     disk: &mut dyn Disk,
     context: &Context,
-    journal: &Journal,
+    journal: &mut Journal,
     values: &[PlannedRow<'_>],
 ) -> Result<(), ResumeError> {
     let mut databases: BTreeMap<&Path, Vec<(&NewRow, Option<Fingerprint>)>> = BTreeMap::new();
@@ -264,8 +264,14 @@ fn add_rows(
         let before = value.as_ref().map(|value| Fingerprint::from_bytes(value.as_bytes()));
         databases.entry(&row.rows.database).or_default().push((row, before));
     }
+    let mut added: Vec<&Path> = Vec::new();
     for (database, rows) in databases {
-        disk.insert_rows(database, &rows)?;
+        if let Err(error) = disk.insert_rows(database, &rows) {
+            // All or none: there is nothing to take out of a database that cannot be changed.
+            journal.rows.retain(|rows| added.contains(&rows.database.as_path()));
+            return Err(error.into());
+        }
+        added.push(database);
     }
     let is_missing = |rows: &&Rows| !matches!(rows::compute_digest(rows), Ok(Some(_)));
     match journal.rows.iter().filter(|_| journal.is_in_editor).find(is_missing) {
