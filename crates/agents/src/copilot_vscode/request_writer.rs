@@ -144,7 +144,8 @@ impl<'a> RequestWriter<'a> {
         }
     }
 
-    /// A request of its own whose one round is the summary's: everything up to it is not sent any more.
+    /// A request whose first round is the summary's: everything up to it is not sent any more. What the agent goes on with
+    /// stands in the same request, as nobody has asked for it since.
     fn write_summary(&mut self, summary: &str, entries: Vec<usize>) {
         self.end_request();
         self.draft = Some(Draft {
@@ -157,7 +158,6 @@ impl<'a> RequestWriter<'a> {
             at: Some(self.at),
             ..Draft::default()
         });
-        self.end_request();
     }
 
     fn begin_request(&mut self, parts: &[Part], is_system: bool) {
@@ -220,8 +220,9 @@ impl<'a> RequestWriter<'a> {
         let (written, input) = self.calls.write_call(call, own);
         let at = Some(self.at);
         let draft = self.open_draft();
-        // Behind results, the agent speaks anew.
-        let is_answered = draft.rounds.last().is_none_or(|round| {
+        // Behind results, and behind a summary, the agent speaks anew.
+        let is_summary = draft.summary.is_some() && draft.rounds.len() == 1;
+        let is_answered = is_summary || draft.rounds.last().is_none_or(|round| {
             round.calls.iter().any(|call| call["id"].as_str().is_some_and(|id| draft.results.contains_key(id)))
         });
         if is_answered {
@@ -280,7 +281,7 @@ impl<'a> RequestWriter<'a> {
         if draft.variables.is_empty() && !draft.text.contains(ATTACHMENTS_MARK) {
             metadata["renderedUserMessage"] = shown_request::rendered(&draft.text);
         }
-        if let (Some(summary), Some(round)) = (draft.summary, rounds.last()) {
+        if let (Some(summary), Some(round)) = (draft.summary, rounds.first()) {
             metadata["summaries"] = json!([{ "toolCallRoundId": round["id"], "text": summary }]);
         }
         let mut request = json!({

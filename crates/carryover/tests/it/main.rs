@@ -29,6 +29,8 @@ mod test_daemon;
 mod test_demo;
 mod test_detect;
 mod test_doctor;
+#[cfg(unix)]
+mod test_editor;
 mod test_drift;
 mod test_handoff;
 #[cfg(unix)]

@@ -54,7 +54,7 @@ fn describe_op(op: &WriteOp) -> String {
             format!("create {} ({})", path.display(), format_size(bytes.len()))
         }
         WriteOp::AppendLine { lines, .. } => format!("add a line to {}", lines.file.display()),
-        WriteOp::AddRow(row) => format!("add `{}` to {}", row.rows.value, row.rows.database.display()),
+        WriteOp::AddRow(row) => format!("add an entry to {}", row.rows.database.display()),
         WriteOp::Run(run) => {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();
             format!("run {program}: {}", run.reason)
