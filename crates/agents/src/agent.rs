@@ -72,7 +72,7 @@ pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
     }
 }
 
-impl dyn Agent {
+impl dyn Agent + '_ {
     /// Whether sessions can be written for it so that its client loads them, in a word for tables.
     pub fn describe_native(&self) -> &'static str {
         match (self.writer(), self.editor_writer()) {

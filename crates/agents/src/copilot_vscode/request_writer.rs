@@ -222,9 +222,10 @@ impl<'a> RequestWriter<'a> {
         let draft = self.open_draft();
         // Behind results, and behind a summary, the agent speaks anew.
         let is_summary = draft.summary.is_some() && draft.rounds.len() == 1;
-        let is_answered = is_summary || draft.rounds.last().is_none_or(|round| {
-            round.calls.iter().any(|call| call["id"].as_str().is_some_and(|id| draft.results.contains_key(id)))
-        });
+        let is_answered = is_summary
+            || draft.rounds.last().is_none_or(|round| {
+                round.calls.iter().any(|call| call["id"].as_str().is_some_and(|id| draft.results.contains_key(id)))
+            });
         if is_answered {
             draft.rounds.push(Round { at, ..Round::default() });
         }

@@ -119,8 +119,7 @@ fn unknown_project(project: &Path) -> AgentError {
 
 /// The session's entry in the list.
 fn index_row(folder: &Path, session: &str, entry: String) -> NewRow {
-    let member =
-        JsonMember { column: INDEX_COLUMN, path: &["entries"], name: session.to_owned(), empty: EMPTY_INDEX };
+    let member = JsonMember { column: INDEX_COLUMN, path: &["entries"], name: session.to_owned(), empty: EMPTY_INDEX };
     let rows = SessionRows {
         database: folder.join(index::DATABASE),
         table: INDEX_TABLE,

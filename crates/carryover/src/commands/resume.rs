@@ -48,7 +48,6 @@ Examples:
   carryover resume ./rollout-2026-11-15.jsonl --target claude-code
   carryover resume --target claude-code --project ~/moved/here
   carryover resume --target cursor --context-only         a brief where Cursor reads its rules
-  carryover resume --target copilot-vscode --into-editor  into the editor's own history, while it is closed
   carryover resume --target codex --prompt                a prompt to start it with
   carryover resume process.json --target codex            from `carryover show --format uasf > process.json`
   carryover resume 001-plan-the-move --target codex       a conversation that `carryover save` has kept
@@ -71,7 +70,7 @@ pub(crate) struct ResumeArgs {
     /// Fail where the session cannot be written into the target's own store
     #[arg(long, conflicts_with_all = ["prompt", "context_only"], hide_short_help = true)]
     native: bool,
-    /// Write it into the target's editor, which has to be closed [default: a brief]
+    /// Write it into the history of the target's editor, while that is closed
     #[arg(long, conflicts_with_all = ["prompt", "context_only"])]
     into_editor: bool,
     /// Go on from a prompt, which is written and copied

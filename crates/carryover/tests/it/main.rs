@@ -29,9 +29,9 @@ mod test_daemon;
 mod test_demo;
 mod test_detect;
 mod test_doctor;
+mod test_drift;
 #[cfg(unix)]
 mod test_editor;
-mod test_drift;
 mod test_handoff;
 #[cfg(unix)]
 mod test_hook;

@@ -32,8 +32,14 @@ fn database(env: &TestEnv) -> PathBuf {
     env.home().join(format!("{DATA}/User/workspaceStorage/abc/state.vscdb"))
 }
 
+/// A key and its value.
+type Row = (String, String);
+
+/// A file and its bytes.
+type FileBytes = (PathBuf, Vec<u8>);
+
 /// The rows of the editor's database, and all files but that.
-fn everything(env: &TestEnv) -> (Vec<(String, String)>, Vec<(PathBuf, Vec<u8>)>) {
+fn everything(env: &TestEnv) -> (Vec<Row>, Vec<FileBytes>) {
     let connection = Connection::open(database(env)).unwrap();
     let mut query = connection.prepare("SELECT key, value FROM ItemTable").unwrap();
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
@@ -86,6 +92,8 @@ fn a_setting_asks_once_for_all_and_a_project_cannot() {
     assert!(!said.stderr.contains("would carry over"), "{said}");
     fs_err::remove_file(env.project().join(".carryover.toml")).unwrap();
     env.run(&["config", "set", "resume.into_editor", "true"]).success();
+    let said = env.run(&[TARGET, "--dry-run"]);
+    assert!(said.code == Some(0) && said.stderr.contains("would carry over"), "the short road, too: {said}");
     let report = env.resume_json(&["resume", CLAUDE, "--target", TARGET]);
     assert_eq!(report["files"].as_array().unwrap().len(), 1);
     let said = env.run(&["resume", CLAUDE, "--target", TARGET, "--context-only"]);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Env, LifeSign, Liveness, Loss, ResumeCommand, Store, SubAgentLink, TargetView, WriteOp, WritePlan,
-    WriteRequest, Writer,
+    AGENTS, Agent, AgentError, Env, LifeSign, Liveness, Loss, ResumeCommand, Store, SubAgentLink, TargetView, WriteOp,
+    WritePlan, WriteRequest, Writer,
 };
 use carryover_core::redact::redact_title;
 use carryover_core::tokens::estimate;

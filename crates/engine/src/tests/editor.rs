@@ -86,7 +86,8 @@ fn every_other_byte_of_a_long_list_stays() {
     let report = resume(&mut world).unwrap();
     let added = format!(r#","{}":{{"title":"Fix the parser"}}"#, report.session.0);
     assert_eq!(read_list(&world).replace(&added, ""), long);
-    let copies: Vec<_> = fs_err::read_dir(world.path("ours/backups")).unwrap().map(|file| file.unwrap().path()).collect();
+    let copies: Vec<_> =
+        fs_err::read_dir(world.path("ours/backups")).unwrap().map(|file| file.unwrap().path()).collect();
     assert_eq!(copies.len(), 1);
     assert_eq!(fs_err::read_to_string(&copies[0]).unwrap(), long, "the list as it was");
 }
@@ -109,7 +110,8 @@ fn what_the_editor_has_added_since_stays() {
     let (mut world, _) = world_with_list(Some(EMPTY_LIST));
     let report = resume(&mut world).unwrap();
     // It writes its list anew, in an order of its own, and knows more of the session by now.
-    let list = format!(r#"{{"v":2,"entries":{{"{}":{{"title":"Fix","seen":true}},"new":{{"a":[1]}}}}}}"#, report.session.0);
+    let list =
+        format!(r#"{{"v":2,"entries":{{"{}":{{"title":"Fix","seen":true}},"new":{{"a":[1]}}}}}}"#, report.session.0);
     write_list(&world, &list);
     undo_fake(&world.context, None, false).unwrap();
     assert_eq!(read_list(&world), r#"{"v":2,"entries":{"new":{"a":[1]}}}"#);
@@ -137,7 +139,9 @@ fn while_the_editor_runs_nothing_is_written() {
     );
     assert_eq!(
         error.to_string(),
-        format!("Beta: the editor is running (process {process}), and would write over what is added; nothing was added")
+        format!(
+            "Beta: the editor is running (process {process}), and would write over what is added; nothing was added"
+        )
     );
     assert_eq!(world.read_tree(), before);
     assert!(list_undoable(&world.context).is_empty() && list_unfinished(&world.context).is_empty());
@@ -270,7 +274,10 @@ fn a_copy_that_nobody_used_gives_way_to_the_next() {
     let first = resume(&mut world).unwrap();
     let second = resume(&mut world).unwrap();
     assert_eq!(second.superseded, Some(first.session.0));
-    assert_eq!(read_list(&world), format!(r#"{{"v":1,"entries":{{"{}":{{"title":"Fix the parser"}}}}}}"#, second.session.0));
+    assert_eq!(
+        read_list(&world),
+        format!(r#"{{"v":1,"entries":{{"{}":{{"title":"Fix the parser"}}}}}}"#, second.session.0)
+    );
     undo_fake(&world.context, None, false).unwrap();
     assert_eq!(world.read_tree(), before);
 }

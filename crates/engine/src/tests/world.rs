@@ -106,7 +106,15 @@ impl World {
     }
 
     pub(super) fn resume_options(target: &'static dyn Agent) -> Options {
-        Options { target, project: None, tokens: None, dry_run: false, sub_agents: Vec::new(), opening: None, into_editor: false }
+        Options {
+            target,
+            project: None,
+            tokens: None,
+            dry_run: false,
+            sub_agents: Vec::new(),
+            opening: None,
+            into_editor: false,
+        }
     }
 
     /// Resumes a session; every resume has a seed of its own.

@@ -71,7 +71,8 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 
 /// Whether a program has one of these names, with or without an ending.
 fn is_named(program: &Path, names: &[&str]) -> bool {
-    let is_same = |name: Option<&std::ffi::OsStr>, known: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(known));
+    let is_same =
+        |name: Option<&std::ffi::OsStr>, known: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(known));
     names.iter().any(|known| {
         is_same(program.file_name(), known)
             || (program.extension().is_some_and(|end| end.eq_ignore_ascii_case("exe"))

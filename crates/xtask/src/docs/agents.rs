@@ -130,7 +130,3 @@ fn name_list(facts: &Facts) -> String {
 pub(super) fn code_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
-
-fn yes_no(yes: bool) -> &'static str {
-    if yes { "yes" } else { "no" }
-}

@@ -14,8 +14,7 @@ use crate::write_fixtures::{
     sample_env, sample_request, text_parts,
 };
 use crate::{
-    Agent, AgentError, CarriedEntry, LifeSign, RowContent, Store, TargetView, WriteOp, WritePlan,
-    WriteRequest,
+    Agent, AgentError, CarriedEntry, LifeSign, RowContent, Store, TargetView, WriteOp, WritePlan, WriteRequest,
 };
 
 /// An editor's folder that has had a project open.
@@ -97,7 +96,10 @@ fn the_session_is_put_on_the_list_of_its_workspace() {
     );
     let RowContent::Json(entry) = &row.content else { panic!("no entry") };
     insta::assert_snapshot!(entry, @r#"{"sessionId":"00000000-0000-4000-8000-000000000008","title":"Fix add","lastMessageDate":1794708000000,"timing":{"created":1794704182031,"lastRequestStarted":1794708000000,"lastRequestEnded":1794708000000},"initialLocation":"panel","hasPendingEdits":false,"isEmpty":false,"isExternal":false,"lastResponseState":1}"#);
-    assert_eq!((plan.resume.argv.join(" "), plan.resume.cwd.display().to_string()), ("code .".into(), "/home/u/my_repo".into()));
+    assert_eq!(
+        (plan.resume.argv.join(" "), plan.resume.cwd.display().to_string()),
+        ("code .".into(), "/home/u/my_repo".into())
+    );
 }
 
 #[test]
@@ -200,7 +202,10 @@ fn a_request_of_the_editors_own_goes_back_as_it_was() {
     let requests = document(&plan)["requests"].clone();
     let moved = own.replace("/old/place/a", "/home/u/my_repo/a");
     assert_eq!(requests, json!([serde_json::from_str::<Value>(&moved).unwrap()]));
-    assert_eq!(plan.origins.iter().map(|written| (written.entry, written.offset)).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+    assert_eq!(
+        plan.origins.iter().map(|written| (written.entry, written.offset)).collect::<Vec<_>>(),
+        [(0, 1), (1, 1)]
+    );
     entries[1].clipped = true;
     let (_editor, plan) = plan_full(&entries);
     assert!(document(&plan)["requests"][0].get("unknown").is_none(), "something of it was cut");
@@ -244,8 +249,7 @@ fn the_editor_is_known_by_its_own_name_and_note() {
 #[test]
 fn calls_are_spelt_in_the_editors_tools_and_mean_the_same() {
     let hunk = |old: &str| Hunk { context: None, old: old.into(), new: "y".into(), everywhere: false };
-    let update =
-        |hunks| Action::Edit(vec![Change::Update { path: "/p/a".into(), moved_to: None, hunks }]);
+    let update = |hunks| Action::Edit(vec![Change::Update { path: "/p/a".into(), moved_to: None, hunks }]);
     let dirs = ProjectDirs { current: "/p", former: None };
     for action in [
         Action::Run { command: "ls".into(), workdir: None },
@@ -263,5 +267,8 @@ fn calls_are_spelt_in_the_editors_tools_and_mean_the_same() {
     let everywhere = update(vec![Hunk { everywhere: true, ..hunk("x") }]);
     assert!(translate_action(&everywhere, dirs).is_none());
     let whole = Action::Read { path: "/p/a".into(), offset: None, limit: None };
-    assert_eq!(translate_action(&whole, dirs).unwrap().input, json!({ "filePath": "/p/a", "startLine": 1, "endLine": 2000 }));
+    assert_eq!(
+        translate_action(&whole, dirs).unwrap().input,
+        json!({ "filePath": "/p/a", "startLine": 1, "endLine": 2000 })
+    );
 }

@@ -250,8 +250,12 @@ fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), 
 }
 
 /// Verbs of steps: as they are planned, and as they were done.
-const STEP_VERBS: [(&str, &str); 4] =
-    [("create ", "created "), ("add a line to ", "added a line to "), ("add an entry to ", "added an entry to "), ("run ", "ran ")];
+const STEP_VERBS: [(&str, &str); 4] = [
+    ("create ", "created "),
+    ("add a line to ", "added a line to "),
+    ("add an entry to ", "added an entry to "),
+    ("run ", "ran "),
+];
 
 /// A step, planned or done, with the home abbreviated.
 fn tell_step(context: &Context, step: &str, is_done: bool) -> String {
