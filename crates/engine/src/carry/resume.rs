@@ -384,11 +384,12 @@ fn check_closed(
         WriteOp::AddRow(row) => Some(&row.rows.database),
         _ => None,
     });
-    let signs: Vec<LifeSign> = databases.flat_map(|database| writer.life_signs(database)).collect();
-    if signs.is_empty() {
+    let databases: Vec<&PathBuf> = databases.collect();
+    if databases.is_empty() {
         return Ok(());
     }
-    let closed = closed::check_signs(disk, &context.env, &signs);
+    let signs: Vec<LifeSign> = databases.into_iter().flat_map(|database| writer.life_signs(database)).collect();
+    let closed = closed::check_signs(disk.list_processes(), &context.env, &signs);
     closed.map_err(|reason| ResumeError::EditorOpen { editor: agent.facts().name, reason })
 }
 

@@ -1,5 +1,6 @@
 //! Whether an editor is closed. While it runs, it keeps its databases in memory, and writes over what others put there.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{Agent, Env, LifeSign};
@@ -36,12 +37,12 @@ pub(crate) fn check_for_journal(
         return Err(NotClosed::Unknown { reason: "nothing is known of it".to_owned() });
     };
     let signs: Vec<LifeSign> = journal.rows.iter().flat_map(|rows| writer.life_signs(&rows.database)).collect();
-    check_signs(disk, env, &signs)
+    check_signs(disk.list_processes(), env, &signs)
 }
 
 /// Checks for signs of life; where they cannot be looked for, the editor counts as open.
-pub(crate) fn check_signs(disk: &mut dyn Disk, env: &Env, signs: &[LifeSign]) -> Result<(), NotClosed> {
-    let processes = disk.list_processes().map_err(|error| NotClosed::Unknown { reason: error.to_string() })?;
+pub(crate) fn check_signs(processes: io::Result<Vec<Process>>, env: &Env, signs: &[LifeSign]) -> Result<(), NotClosed> {
+    let processes = processes.map_err(|error| NotClosed::Unknown { reason: error.to_string() })?;
     for sign in signs {
         let process = match sign {
             LifeSign::Program(names) => find_process(&processes, env, |program| is_named(program, names)),
@@ -94,60 +95,11 @@ fn find_noted(processes: &[Process], path: &Path) -> Result<Option<u32>, NotClos
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::io;
 
-    use carryover_agents::{Os, VendorCommand};
+    use carryover_agents::Os;
     use carryover_core::time::Timestamp;
 
     use super::*;
-    use crate::context::Context;
-    use crate::write::disk::NewFile;
-    use crate::write::journal::{Lines, Rows};
-    use crate::write::lines::LinesError;
-    use crate::write::rows::RowsError;
-    use crate::write::run::RunError;
-
-    /// A disk on which nothing happens, beside these processes.
-    struct Machine(Option<Vec<Process>>);
-
-    impl Disk for Machine {
-        fn list_processes(&mut self) -> io::Result<Vec<Process>> {
-            self.0.clone().ok_or_else(|| io::Error::other("no list"))
-        }
-        fn write_own(&mut self, _: &Path, _: &[u8]) -> io::Result<()> {
-            unreachable!()
-        }
-        fn replace_shared(&mut self, _: &Path, _: &[u8], _: &Path) -> io::Result<()> {
-            unreachable!()
-        }
-        fn create_folder(&mut self, _: &Path, _: bool) -> io::Result<()> {
-            unreachable!()
-        }
-        fn stage(&mut self, _: &Path, _: &str, _: &NewFile<'_>) -> io::Result<PathBuf> {
-            unreachable!()
-        }
-        fn publish(&mut self, _: &Path, _: &Path) -> io::Result<()> {
-            unreachable!()
-        }
-        fn remove_file(&mut self, _: &Path) -> io::Result<()> {
-            unreachable!()
-        }
-        fn remove_folder(&mut self, _: &Path) -> io::Result<()> {
-            unreachable!()
-        }
-        fn run(&mut self, _: &VendorCommand, _: &Context) -> Result<(), RunError> {
-            unreachable!()
-        }
-        fn delete_rows(&mut self, _: &[Rows]) -> Result<(), RowsError> {
-            unreachable!()
-        }
-        fn append_line(&mut self, _: &Lines, _: &str) -> io::Result<()> {
-            unreachable!()
-        }
-        fn remove_lines(&mut self, _: &[Lines]) -> Result<(), LinesError> {
-            unreachable!()
-        }
-    }
 
     fn env(home: &Path) -> Env {
         Env {
@@ -170,7 +122,7 @@ mod tests {
         const SIGNS: &[LifeSign] = &[LifeSign::Program(&["pen", "pen-next"]), LifeSign::ProgramFolder("Pen.app")];
         let check = |program: &str, home| {
             let processes = vec![process(1, "/sbin/init", Some("/home/u")), process(7, program, home)];
-            check_signs(&mut Machine(Some(processes)), &env(Path::new("/home/u")), SIGNS)
+            check_signs(Ok(processes), &env(Path::new("/home/u")), SIGNS)
         };
         let running = Err(NotClosed::Running { process: 7 });
         for program in ["/usr/share/pen/pen", "pen-next", "C:\\x\\..\\pen.exe", "Pen.EXE", "/A/Pen.app/Contents/x"] {
@@ -190,7 +142,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pen.lock");
         let signs = [LifeSign::PidFile(path.clone())];
-        let check = || check_signs(&mut Machine(Some(vec![process(7, "x", None)])), &env(folder.path()), &signs);
+        let check = || check_signs(Ok(vec![process(7, "x", None)]), &env(folder.path()), &signs);
         assert_eq!(check(), Ok(()), "there is no note");
         files::write_private(&path, b"7\n").unwrap();
         assert_eq!(check(), Err(NotClosed::Running { process: 7 }));
@@ -202,7 +154,7 @@ mod tests {
 
     #[test]
     fn where_processes_cannot_be_listed_the_editor_counts_as_open() {
-        let told = check_signs(&mut Machine(None), &env(Path::new("/home/u")), &[]);
+        let told = check_signs(Err(io::Error::other("no list")), &env(Path::new("/home/u")), &[]);
         assert_eq!(told, Err(NotClosed::Unknown { reason: "no list".to_owned() }));
     }
 }
