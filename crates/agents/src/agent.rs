@@ -11,7 +11,7 @@ use carryover_core::transcript::{
 use serde::{Deserialize, Serialize};
 
 use crate::formats::{jsonl, refusal};
-use crate::{AgentError, Env, Facts, ResumeCommand, SettingsView, TargetView, WritePlan, WriteRequest};
+use crate::{AgentError, Env, Facts, LifeSign, ResumeCommand, SettingsView, TargetView, WritePlan, WriteRequest};
 
 /// One coding agent. Each of the traits that it is made of is the matter of one file in its folder.
 pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
@@ -64,6 +64,22 @@ pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
     /// Present where sessions can be written so that the client's own resume loads them.
     fn writer(&self) -> Option<&dyn Writer> {
         None
+    }
+
+    /// Present where sessions can be written into the databases of an editor, which is done for who has asked for it.
+    fn editor_writer(&self) -> Option<&dyn EditorWriter> {
+        None
+    }
+}
+
+impl dyn Agent + '_ {
+    /// Whether sessions can be written for it so that its client loads them, in a word for tables.
+    pub fn describe_native(&self) -> &'static str {
+        match (self.writer(), self.editor_writer()) {
+            (Some(_), _) => "yes",
+            (None, Some(_)) => "on request",
+            (None, None) => "no",
+        }
     }
 }
 
@@ -205,6 +221,18 @@ impl<F: Fn(&WriteRequest<'_>, &TargetView<'_>) -> Result<WritePlan, AgentError>>
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
         self(request, target)
     }
+}
+
+/// Writes into an editor's own databases, on request only and while it is closed.
+pub trait EditorWriter: Writer {
+    /// Whether the editor knows a project in this store: there it would look for a session.
+    fn knows_project(&self, store: &Store, project: &Path) -> bool;
+
+    /// By what it is seen that the editor runs whose database this is.
+    fn life_signs(&self, database: &Path) -> Vec<LifeSign>;
+
+    /// How a person gets to the session there, in words.
+    fn opening_advice(&self) -> &'static str;
 }
 
 /// Sessions that cannot be read by design, with the reason.

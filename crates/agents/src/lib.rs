@@ -38,8 +38,8 @@ mod windsurf;
 mod write_fixtures;
 
 pub use agent::{
-    Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundCallback, FoundSession, Liveness, OwnSession,
-    Reader, Sink, Source, Store, UnreadableSessions, Writer,
+    Agent, Bookmark, Dialect, Discovery, EditorWriter, ExportedSession, FileState, FoundCallback, FoundSession,
+    Liveness, OwnSession, Reader, Sink, Source, Store, UnreadableSessions, Writer,
 };
 pub use cleanup::{AgeClock, Cleanup};
 pub use command_files::{CommandFiles, CommandForm, CommandText};
@@ -56,8 +56,9 @@ pub use hooks::{
 };
 pub use memory::{Memory, MemoryFile, MemoryPlace};
 pub use plan::{
-    CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, SubAgentLink,
-    TEMPORARY_FOLDER, TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
+    CarriedEntry, CellValue, Inverse, JsonMember, LifeSign, Loss, NewRow, Origins, OwnerRow, ResumeCommand, RowContent,
+    SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER, TargetView, VendorCommand, WriteOp, WritePlan,
+    WriteRequest, WrittenEntry,
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchModule, LaunchView, ModelService};

@@ -95,6 +95,8 @@ pub enum WriteOp {
     CreateShared { path: PathBuf, bytes: Vec<u8>, modified: Timestamp },
     /// A line at the end of an index that its client only ever appends to.
     AppendLine { lines: SessionLines, line: String },
+    /// A row in an editor's own database, or a member of the JSON that a row of it holds.
+    AddRow(NewRow),
     /// A vendor's own command, which makes the session known to its client or puts it there in the first place.
     Run(VendorCommand),
 }
@@ -142,6 +144,55 @@ pub struct SessionRows {
     pub is_session: bool,
     /// The row that they belong to, which the command makes where there is none: it goes with the last that does.
     pub owner: Option<OwnerRow>,
+    /// Set where the row is its client's, and one member of the JSON in it is the session's.
+    pub member: Option<JsonMember>,
+}
+
+/// One member of an object in the JSON that a row holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonMember {
+    /// The column that holds the JSON.
+    pub column: &'static str,
+    /// The names that lead from the root to the object.
+    pub path: &'static [&'static str],
+    pub name: String,
+    /// The JSON of a row in which nobody has put anything yet: with it one begins that is not there, and ends.
+    pub empty: &'static str,
+}
+
+/// Something that is put into a database; nothing of it may be there yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRow {
+    pub rows: SessionRows,
+    pub content: RowContent,
+}
+
+/// What is put there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowContent {
+    /// A row of its own: the columns besides the one by which it is known.
+    Cells(Vec<(&'static str, CellValue)>),
+    /// The member's value, as JSON.
+    Json(String),
+}
+
+/// The value of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CellValue {
+    Null,
+    Integer(i64),
+    Text(String),
+}
+
+/// By what it is seen that an editor runs: it keeps its databases in memory then, and writes over what others put there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LifeSign {
+    /// A process whose program has one of these names, without an ending.
+    Program(&'static [&'static str]),
+    /// A process whose program is in a folder of this name.
+    ProgramFolder(&'static str),
+    /// A file that holds the number of its process for as long as it runs.
+    PidFile(PathBuf),
 }
 
 /// A row that rows of several sessions belong to.

@@ -21,6 +21,7 @@ use carryover_engine::share::bucket::BucketError;
 use carryover_engine::share::crypt::CryptError;
 use carryover_engine::share::remote::RemoteError;
 use carryover_engine::share::sealed::ShareError;
+use carryover_engine::write::new_rows::AddRowsError;
 use carryover_engine::write::undo::UndoError;
 
 use crate::bucket::{AddressError, OpenBucketError};
@@ -212,6 +213,10 @@ impl From<ResumeError> for CommandError {
             ResumeError::NoProject(_) => Some("name a folder that exists with `--project`"),
             ResumeError::NoWriter(_) => Some("run `carryover detect` to see which agents can take sessions"),
             ResumeError::Agent(error) => Some(recovery_hint(error)),
+            ResumeError::EditorOpen { .. } | ResumeError::Rows(AddRowsError::Locked(_)) => {
+                Some("close it and run this again in a terminal of its own, or leave a brief with `--context-only`")
+            }
+            ResumeError::Rows(_) => Some("leave a brief instead, with `--context-only`"),
             ResumeError::Empty(_) => {
                 Some("if something was said in it, its format has changed: run `carryover doctor`")
             }
@@ -253,6 +258,10 @@ impl From<UndoError> for CommandError {
                 "files that were there already, or were written over others with `import --force`, stay".into(),
                 "without `--files`, `carryover undo` takes the session back".into(),
             ],
+            UndoError::EditorOpen { agent, .. } => {
+                let name = carryover_agents::agent_by_name(agent).map_or(agent.as_str(), |agent| agent.facts().name);
+                vec![format!("close the editor of {name} and run this again in a terminal of its own")]
+            }
             UndoError::Running { id, .. } => vec![format!("once it has ended, `carryover undo {id}` takes it back")],
             UndoError::Foreign { .. } => vec![
                 "if that session is to go, remove it yourself; then `carryover undo` takes back what is left".into(),

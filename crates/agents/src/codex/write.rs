@@ -113,6 +113,7 @@ fn registration_run(request: &WriteRequest<'_>, target: &TargetView<'_>, session
         value: session.to_owned(),
         is_session: false,
         owner: None,
+        member: None,
     });
     if let Some(name) = session_name(request).filter(|_| version >= PAGINATED_FROM) {
         let set = json!({ "id": 3, "method": "thread/name/set", "params": { "threadId": session, "name": name } });

@@ -1,17 +1,21 @@
 //! The meaning of the tools that the extension and the editor give to a model.
 
+use carryover_core::plain::one_line;
 use carryover_core::transcript::{
     Action, Answer, Call, Change, Hunk, Outcome, Part, PlanStep, Question, Refusal, StepState,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::turn::{CANCELLED_WORDS, EDIT_TOOL, outcome_of};
 use super::{CopilotVscode, wire};
 use crate::Dialect;
 use crate::codex::patch;
 use crate::formats::refusal;
-use crate::formats::translation::update_file;
+use crate::formats::translation::{
+    FileChange, NativeCall, ProjectDirs, replaced_text, single_change, update_file, with_fields,
+};
+use crate::formats::tree::exit_line;
 
 /// Tools by the names that the extension registers them under, which the editor shows, and by those that its model is told.
 const TOOL_NAMES: &[(&str, &str)] = &[
@@ -28,6 +32,12 @@ const TOOL_NAMES: &[(&str, &str)] = &[
     ("copilot_viewImage", "view_image"),
     ("vscode_fetchWebPage_internal", "fetch_webpage"),
 ];
+
+/// The tool that runs commands.
+pub(super) const SHELL_TOOL: &str = "run_in_terminal";
+
+/// So many lines are read where nobody says how many.
+const MAX_READ_LINES: u64 = 2_000;
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(Deserialize, Default)]
@@ -89,7 +99,7 @@ impl Dialect for CopilotVscode {
     fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
         let input: WireInput = call.input.read_as().unwrap_or_default();
         let meaning = match model_name(&call.tool) {
-            "run_in_terminal" => input.command.map(|command| Action::Run { command, workdir: None }),
+            SHELL_TOOL => input.command.map(|command| Action::Run { command, workdir: None }),
             "read_file" => read_action(input),
             "view_image" => input.file_path.map(|path| Action::View { path }),
             "create_file" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
@@ -131,10 +141,86 @@ impl Dialect for CopilotVscode {
         questions.into_iter().filter_map(answer).collect()
     }
 
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        exit_line::strip_exit_line(outcome, exit_code_lines);
+    }
+
     fn refusal(&self, outcome: &Outcome) -> Option<Refusal> {
         let is_cancelled = matches!(outcome.parts.first(), Some(Part::Text(text)) if text.starts_with(CANCELLED_WORDS));
         is_cancelled.then(Refusal::default).or_else(|| refusal::find_common_refusal(outcome))
     }
+}
+
+/// The lines by which the extension tells its model how a command ended.
+pub(super) fn exit_code_lines(code: i32) -> Vec<String> {
+    vec![format!("{}{code}", exit_line::EXIT_CODE_PREFIX)]
+}
+
+/// Spells a foreign call in the tools of the extension and the editor, where the meaning is exact.
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<NativeCall> {
+    let at = |path: &str| json!({ "filePath": dirs.resolve_path(path) });
+    Some(match action {
+        Action::Run { command, workdir } => {
+            let command = dirs.prefix_cd(command, workdir.as_deref());
+            let told = one_line(&command, 80);
+            let input = json!({ "command": command, "explanation": told, "goal": told, "mode": "sync" });
+            NativeCall::new(SHELL_TOOL, input)
+        }
+        Action::View { path } => NativeCall::new("view_image", at(path)),
+        Action::Read { path, offset, limit } => NativeCall::new("read_file", read_input(at(path), *offset, *limit)),
+        Action::Write { path, content } => create_file(at(path), content),
+        Action::Edit(changes) => match single_change(changes)? {
+            FileChange::Create { path, content } => create_file(at(path), content),
+            FileChange::Replace { hunks, .. } if hunks.iter().any(|hunk| hunk.everywhere) => return None,
+            FileChange::Replace { path, hunks } => replace_text(&at(path), hunks),
+        },
+        Action::Glob { pattern, path: None } => NativeCall::new("file_search", json!({ "query": pattern })),
+        Action::Plan(steps) => {
+            let steps = steps.iter().enumerate();
+            let todos = steps.map(|(at, step)| json!({ "id": at + 1, "title": step.text, "status": state_word(step) }));
+            NativeCall::new("manage_todo_list", json!({ "todoList": todos.collect::<Vec<_>>() }))
+        }
+        _ => return None,
+    })
+}
+
+fn create_file(input: Value, content: &str) -> NativeCall {
+    NativeCall::new("create_file", with_fields(input, &[("content", Some(content))]))
+}
+
+/// The tool wants both lines; a whole file is as much of it as other clients read at once.
+fn read_input(input: Value, offset: Option<u64>, limit: Option<u64>) -> Value {
+    let first = offset.unwrap_or(1).max(1);
+    let last = first.saturating_add(limit.unwrap_or(MAX_READ_LINES)).saturating_sub(1);
+    with_fields(input, &[("startLine", Some(first)), ("endLine", Some(last))])
+}
+
+fn replace_text(at: &Value, hunks: &[Hunk]) -> NativeCall {
+    let replacement = |hunk: &Hunk| {
+        let (old, new) = replaced_text(hunk);
+        with_fields(at.clone(), &[("oldString", Some(old)), ("newString", Some(new))])
+    };
+    match hunks {
+        [hunk] => NativeCall::new("replace_string_in_file", replacement(hunk)),
+        hunks => {
+            let replacements: Vec<Value> = hunks.iter().map(replacement).collect();
+            let input = json!({ "explanation": "several places", "replacements": replacements });
+            NativeCall::new("multi_replace_string_in_file", input)
+        }
+    }
+}
+
+fn state_word(step: &PlanStep) -> &'static str {
+    match step.state {
+        StepState::Done => "completed",
+        StepState::InProgress => "in-progress",
+        StepState::Pending => "not-started",
+    }
+}
+
+/// The name under which a tool is registered, by the one that its model is told.
+pub(super) fn registered_name(tool: &str) -> &str {
+    TOOL_NAMES.iter().find(|(_, name)| *name == tool).map_or(tool, |(registered, _)| registered)
 }
 
 /// The name of a tool that its model is told.

@@ -14,8 +14,12 @@ use crate::formats::sqlite;
 /// The database beside a workspace's sessions.
 pub(super) const DATABASE: &str = "state.vscdb";
 
-const QUERY: &str =
-    "SELECT CAST(value AS TEXT) FROM ItemTable WHERE key = 'chat.ChatSessionStore.index' AND length(value) <= ?1";
+pub(super) const INDEX_TABLE: &str = "ItemTable";
+pub(super) const INDEX_KEY_COLUMN: &str = "key";
+pub(super) const INDEX_COLUMN: &str = "value";
+pub(super) const INDEX_KEY: &str = "chat.ChatSessionStore.index";
+
+const QUERY: &str = "SELECT CAST(value AS TEXT) FROM ItemTable WHERE key = ?2 AND length(value) <= ?1";
 
 /// The list, by the session's name.
 pub(super) type SessionIndex = BTreeMap<String, IndexEntry>;
@@ -56,10 +60,10 @@ pub(super) struct IndexTiming {
 pub(super) fn read_index(folder: &Path) -> Result<SessionIndex, AgentError> {
     let limit = MAX_INDEX_BYTES.cast_signed();
     let text = sqlite::read_database(&folder.join(DATABASE), &mut |connection| {
-        if sqlite::table_columns(connection, "ItemTable")?.is_empty() {
+        if sqlite::table_columns(connection, INDEX_TABLE)?.is_empty() {
             return Ok(None);
         }
-        connection.query_row(QUERY, [limit], |row| row.get::<_, String>(0)).optional()
+        connection.query_row(QUERY, rusqlite::params![limit, INDEX_KEY], |row| row.get::<_, String>(0)).optional()
     })?;
     let index: Option<WireIndex> = text.as_deref().and_then(parse_leniently);
     let entries = index.map(|index| index.entries).unwrap_or_default().into_iter();

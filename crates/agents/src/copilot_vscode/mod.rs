@@ -14,8 +14,10 @@ mod index;
 mod memory;
 mod mutation_log;
 mod read;
+mod request_writer;
 mod session_file;
 mod shown_parts;
+mod shown_request;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
@@ -24,11 +26,12 @@ mod turn;
 mod uri;
 mod wire;
 mod workspace;
+mod write;
 
 use std::path::PathBuf;
 
 use crate::target::EDITOR_BUDGET_TOKENS;
-use crate::{Agent, Env, Evidence, Facts, LimitForm, Os, PathBase, PathRule, Placement, Store};
+use crate::{Agent, EditorWriter, Env, Evidence, Facts, LimitForm, Os, PathBase, PathRule, Placement, Store};
 
 /// Copilot in VS Code, by the sessions that the editor keeps.
 pub(crate) struct CopilotVscode;
@@ -91,5 +94,9 @@ impl Agent for CopilotVscode {
         let inner = |root: PathBuf| Some(root.join("User")).filter(|inner| inner.is_dir()).unwrap_or(root);
         let roots = FACTS.store_candidates(env).into_iter().map(inner);
         roots.filter(|root| discover::has_sessions(root)).map(|root| Store { root }).collect()
+    }
+
+    fn editor_writer(&self) -> Option<&dyn EditorWriter> {
+        Some(self)
     }
 }

@@ -24,6 +24,13 @@ struct WireWorkspace {
     workspace: Option<String>,
 }
 
+impl WireWorkspace {
+    fn read(folder: &Path) -> Option<Self> {
+        let text = file::read_text(&folder.join("workspace.json"), file::MAX_NOTE_BYTES).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+}
+
 #[derive(Deserialize)]
 struct WireFolders {
     folders: Vec<WireFolder>,
@@ -48,13 +55,17 @@ impl Workspace {
 
     /// The workspace whose sessions a folder holds.
     pub(super) fn in_folder(folder: &Path) -> Option<Self> {
-        let text = file::read_text(&folder.join("workspace.json"), file::MAX_NOTE_BYTES).ok()?;
-        let told: WireWorkspace = serde_json::from_str(&text).ok()?;
+        let told = WireWorkspace::read(folder)?;
         match (told.folder, told.workspace) {
             (Some(folder), _) => Some(Self::from_folder(&folder)),
             (None, Some(file)) => Some(Self::from_file(&file)),
             (None, None) => None,
         }
+    }
+
+    /// The folder on this machine that a workspace is, where it is one.
+    pub(super) fn single_folder(folder: &Path) -> Option<PathBuf> {
+        local_path_buf(&WireWorkspace::read(folder)?.folder?)
     }
 
     fn from_folder(address: &str) -> Self {

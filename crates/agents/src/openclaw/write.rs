@@ -127,6 +127,7 @@ fn import_command(
             value: value.clone(),
             is_session: *table == "transcript_events",
             owner: None,
+            member: None,
         })
     };
     let rows = rows(TABLES_BY_ID, "session_id", session).chain(rows(TABLES_BY_KEY, "session_key", key));

@@ -119,6 +119,7 @@ fn import_command(
         value: session.to_owned(),
         is_session: matches!(*table, "part" | "message"),
         owner: (*table == "session").then_some(PROJECT_ROW),
+        member: None,
     });
     VendorCommand {
         program: program.to_owned(),

@@ -48,6 +48,8 @@ struct AgentInfo {
     windows_as_of: Option<&'static str>,
     default_window: u64,
     native_resume: bool,
+    /// Whether `--into-editor` writes sessions into its editor.
+    into_editor: bool,
     /// How far what is known of it was verified.
     evidence: &'static str,
 }
@@ -149,6 +151,7 @@ fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
         windows_as_of: Some(facts.windows_checked_on).filter(|day| !day.is_empty()),
         default_window: facts.default_window,
         native_resume: agent.writer().is_some(),
+        into_editor: agent.editor_writer().is_some(),
         evidence: facts.evidence.name(),
     }
 }
@@ -198,7 +201,9 @@ fn write_agent(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), 
         windows.chain([format!("others {}", quantity::format_tokens(agent.default_window))]).collect();
     let as_of = agent.windows_as_of.map(|day| format!(" (as of {day})")).unwrap_or_default();
     ui.write_row(format_args!("  token windows  {}{as_of}", windows.join(", ")))?;
-    ui.write_row(format_args!("  native resume  {}", if agent.native_resume { "yes" } else { "no" }))?;
+    let native = if agent.native_resume { "yes" } else { "no" };
+    let editor = if agent.into_editor { "; into its editor with `--into-editor`, while that is closed" } else { "" };
+    ui.write_row(format_args!("  native resume  {native}{editor}"))?;
     ui.write_row(format_args!("  verified by    {}", agent.evidence))?;
     Ok(())
 }

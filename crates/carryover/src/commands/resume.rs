@@ -12,6 +12,7 @@ use carryover_agents::{Agent, Facts, ResumeCommand, Target};
 use carryover_engine::carry::earlier::EarlierCopy;
 use carryover_engine::carry::offers::{Offer, Road, list_offers};
 use carryover_engine::carry::own::own_command;
+use carryover_engine::carry::resume::goes_into_editor;
 use carryover_engine::client;
 use carryover_engine::context::Context;
 use carryover_engine::sessions::copies::CopyState;
@@ -70,6 +71,9 @@ pub(crate) struct ResumeArgs {
     /// Fail where the session cannot be written into the target's own store
     #[arg(long, conflicts_with_all = ["prompt", "context_only"], hide_short_help = true)]
     native: bool,
+    /// Write it into the history of the target's editor, while that is closed
+    #[arg(long, conflicts_with_all = ["prompt", "context_only"])]
+    into_editor: bool,
     /// Go on from a prompt, which is written and copied
     #[arg(long, conflicts_with = "context_only")]
     prompt: bool,
@@ -220,7 +224,11 @@ fn resume_session(
     }
     let mut warnings = choice::announce_open(ui, &session)?;
     warnings.extend(conversation.iter().flat_map(|conversation| conversation.changes(context, &target)));
-    match (agent.filter(|agent| agent.writer().is_some()), conversation) {
+    if args.into_editor && agent.is_none_or(|agent| agent.editor_writer().is_none()) {
+        return Err(CommandError::usage(format!("{} has no editor that sessions are written into", target.name))
+            .with_hint("`carryover info` tells which agents have one"));
+    }
+    match (agent.filter(|agent| agent.writer().is_some() || args.goes_into_editor(context, *agent)), conversation) {
         (_, Some(conversation)) if args.prompt => conversation.as_prompt(ui, context, &target, args, warnings),
         _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
         _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings),
@@ -247,7 +255,11 @@ fn resume_in_agent(
     let resumed = native::resume_natively(ui, context, session, agent, args, conversation);
     match (resumed, conversation) {
         (Ok(()), _) => Ok(()),
-        (Err(NotNative::CannotHold(error)), conversation) if !args.native => {
+        (Err(NotNative::CannotHold(error)), None) if args.goes_into_editor(context, agent) && args.may_get_words() => {
+            warnings.push(format!("{error}: it gets a brief instead"));
+            text::as_context(ui, context, session, &Target::from_facts(agent.facts()), args, warnings)
+        }
+        (Err(NotNative::CannotHold(error)), conversation) if args.may_get_words() => {
             warnings.push(format!("{error}: it gets a prompt instead"));
             let target = Target::from_facts(agent.facts());
             match conversation {
@@ -270,6 +282,17 @@ impl ResumeArgs {
         let own = session.found.project.as_deref().map(resolve_path);
         let is_elsewhere = self.project.as_deref().is_some_and(|given| Some(resolve_path(given)) != own);
         if self.fork || is_elsewhere { None } else { own_command(context, session, target) }
+    }
+
+    /// Whether the session goes into the target's editor: now, or once for all.
+    fn goes_into_editor(&self, context: &Context, target: &dyn Agent) -> bool {
+        let is_asked = self.into_editor && target.editor_writer().is_some();
+        is_asked || goes_into_editor(context, target)
+    }
+
+    /// Whether words will do where the session itself cannot be written.
+    fn may_get_words(&self) -> bool {
+        !self.native && !self.into_editor
     }
 
     /// Whether a copy that is there already will do.

@@ -31,6 +31,8 @@ mod test_demo;
 mod test_detect;
 mod test_doctor;
 mod test_drift;
+#[cfg(unix)]
+mod test_editor;
 mod test_handoff;
 #[cfg(unix)]
 mod test_hook;

@@ -11,6 +11,7 @@ fn without_a_file_the_defaults_hold() {
     resume.target                 (must be named)
     resume.tokens                 (the window of the target's model)
     resume.launch                 (false)
+    resume.into_editor            (false)
     handoff.tokens                (what suits the target)
     handoff.protocol              (ask)
     handoff.pointers              (true)
@@ -59,6 +60,7 @@ fn what_is_set_is_read_back() {
     resume.target                 claude-code
     resume.tokens                 (the window of the target's model)
     resume.launch                 (false)
+    resume.into_editor            (false)
     handoff.tokens                (what suits the target)
     handoff.protocol              (ask)
     handoff.pointers              (true)
@@ -105,7 +107,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, conversations.recent_messages, conversations.recipients, conversations.suggest, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention, remotes.<name>.url
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, resume.into_editor, handoff.tokens, handoff.protocol, handoff.pointers, handoff.max_age, conversations.recent_messages, conversations.recipients, conversations.suggest, daemon.port, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention, remotes.<name>.url
     ");
 }
 

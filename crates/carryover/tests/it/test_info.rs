@@ -40,6 +40,7 @@ fn the_settings_in_force_are_told_with_where_they_come_from() {
       resume.target                  codex  config.toml
       resume.tokens                  the window of the target's model  default
       resume.launch                  false  default
+      resume.into_editor             false  default
       handoff.tokens                 what suits the target  default
       handoff.protocol               ask  default
       handoff.pointers               true  default

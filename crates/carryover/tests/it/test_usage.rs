@@ -21,6 +21,8 @@ fn help_is_an_answer() {
       brief          Tell what a session was about
       capsule        Pack a session with its workspace, to be opened elsewhere
       import         Go on with a capsule, or list what can be gone on with
+      share          Encrypt a session with its workspace, for somebody else
+      open           Decrypt what somebody shared, and go on with it
       save           Keep a session in its project, to commit it and to go on with it later
       conversations  List the conversations that are kept in this project
       undo           Take back what a resume wrote
@@ -72,6 +74,7 @@ fn help_is_an_answer() {
           --project <FOLDER>  The folder to go on in [default: the session's own]
           --fork              Copy a session that is the target's own already
           --tokens <N>        Fit it into this many tokens [default: what the target takes]
+          --into-editor       Write it into the history of the target's editor, while that is closed
           --prompt            Go on from a prompt, which is written and copied
           --context-only      Leave a brief where the target reads its instructions
           --dry-run           Print what would be done, and do nothing

@@ -230,6 +230,7 @@ fn carry_session(
         sub_agents: Vec::new(),
         opening: None,
         whole: Some(MovedRecords { old_home: manifest.raw_home.as_ref().map(PathBuf::from) }),
+        into_editor: false,
     };
     let is_own = options.target.facts().id == manifest.source.agent;
     if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {

@@ -61,10 +61,11 @@ pub fn list_offers(context: &Context, session: &ListedSession) -> Vec<Offer> {
 fn make_offer(context: &Context, session: &ListedSession, agent: &'static dyn Agent, copies: &Copies) -> Offer {
     let target = Target::from_facts(agent.facts());
     let installed = client::find_agent_program(context, agent.facts()).is_some();
-    let road = match (own::own_command(context, session, agent), agent.writer()) {
-        (Some(command), _) => Road::Own(command),
-        (None, Some(_)) => Road::Native,
-        (None, None) => Road::Context,
+    let is_taker = agent.writer().is_some() || resume::goes_into_editor(context, agent);
+    let road = match own::own_command(context, session, agent) {
+        Some(command) => Road::Own(command),
+        None if is_taker => Road::Native,
+        None => Road::Context,
     };
     let copy = EarlierCopy::find(context, copies, session, agent);
     Offer { target, agent, installed, road, copy }
@@ -79,7 +80,8 @@ impl Offer {
     /// What the target would get, by a dry run; a session that is its own already is what it is, and a fork is told.
     pub fn estimate(&self, context: &Context, session: &ListedSession) -> Result<Estimate, ResumeError> {
         let target = self.agent;
-        if target.writer().is_none() {
+        let into_editor = resume::goes_into_editor(context, target);
+        if target.writer().is_none() && !into_editor {
             return self.estimate_words(context, session);
         }
         let options = Options {
@@ -90,6 +92,7 @@ impl Offer {
             sub_agents: Vec::new(),
             opening: None,
             whole: None,
+            into_editor,
         };
         let report = resume::resume_session(context, session, &options)?;
         let resume::Report { messages, calls, tokens, window, lost, warnings, .. } = report;

@@ -20,7 +20,7 @@ pub(super) fn for_plan(
     lost.extend(permission_loss(fitted.header.permission, target));
     let created = plan.ops.iter().filter_map(|op| match op {
         WriteOp::Create { path, .. } | WriteOp::CreateShared { path, .. } => Some(path.clone()),
-        WriteOp::AppendLine { .. } | WriteOp::Run(_) => None,
+        WriteOp::AppendLine { .. } | WriteOp::AddRow(_) | WriteOp::Run(_) => None,
     });
     Report {
         source: session.agent.facts().id,
@@ -54,6 +54,7 @@ fn describe_op(op: &WriteOp) -> String {
             format!("create {} ({})", path.display(), format_size(bytes.len()))
         }
         WriteOp::AppendLine { lines, .. } => format!("add a line to {}", lines.file.display()),
+        WriteOp::AddRow(row) => format!("add an entry to {}", row.rows.database.display()),
         WriteOp::Run(run) => {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();
             format!("run {program}: {}", run.reason)

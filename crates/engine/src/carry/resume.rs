@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Env, Liveness, Loss, OwnSession, ResumeCommand, Store, SubAgentLink, TargetView,
-    Version, WriteOp, WritePlan, WriteRequest, Writer,
+    AGENTS, Agent, AgentError, Env, LifeSign, Liveness, Loss, OwnSession, ResumeCommand, Store, SubAgentLink,
+    TargetView, Version, WriteOp, WritePlan, WriteRequest, Writer,
 };
 use carryover_core::redact::redact_title;
 use carryover_core::tokens::estimate;
@@ -22,8 +22,10 @@ use crate::sessions::list::ListedSession;
 use crate::sessions::project::resolve_path;
 use crate::sessions::unread::Unread;
 use crate::write::apply::apply_plan;
+use crate::write::closed::{self, NotClosed};
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lineage, Lock, SessionRef, State};
+use crate::write::new_rows::AddRowsError;
 use crate::write::readback;
 use crate::write::undo;
 
@@ -48,6 +50,8 @@ pub struct Options {
     pub opening: Option<String>,
     /// A session of the target's own is to move as a whole, where its agent can have that.
     pub whole: Option<MovedRecords>,
+    /// Into the target's editor, whose own databases are changed: for who has asked for it.
+    pub into_editor: bool,
 }
 
 /// Records that come from another home.
@@ -98,6 +102,10 @@ pub enum ResumeError {
     Agent(#[from] AgentError),
     #[error("{0} cannot take sessions natively")]
     NoWriter(&'static str),
+    #[error("{editor}: {reason}; nothing was added")]
+    EditorOpen { editor: &'static str, reason: NotClosed },
+    #[error(transparent)]
+    Rows(#[from] AddRowsError),
     #[error("the session holds nothing that a model would see")]
     Empty(Unread),
     #[error("the last turn alone needs about {needed} tokens, and {window} are allowed")]
@@ -116,6 +124,18 @@ pub enum ResumeError {
     NoProject(PathBuf),
 }
 
+impl Options {
+    /// Who plans the write.
+    fn writer(&self) -> Option<&'static dyn Writer> {
+        if self.into_editor { self.target.editor_writer().map(|writer| writer as _) } else { self.target.writer() }
+    }
+}
+
+/// Whether the user has asked once for all that sessions go into this agent's editor, where it has one.
+pub fn goes_into_editor(context: &Context, target: &dyn Agent) -> bool {
+    context.config.resume.into_editor == Some(true) && target.editor_writer().is_some()
+}
+
 /// Carries a session over.
 pub fn resume_session(context: &Context, session: &ListedSession, options: &Options) -> Result<Report, ResumeError> {
     resume_among(AGENTS, &mut RealDisk, context, session, options)
@@ -129,7 +149,7 @@ pub(crate) fn resume_among(
     options: &Options,
 ) -> Result<Report, ResumeError> {
     let facts = options.target.facts();
-    let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
+    let writer = options.writer().ok_or(ResumeError::NoWriter(facts.name))?;
     let assembled = assemble_session(agents, context, session)?;
     // Losing the count costs a reading later, and is no reason to fail.
     glance::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
@@ -171,6 +191,9 @@ pub(crate) fn resume_among(
     if options.dry_run {
         let journal = begin_journal(context, session, options, &place, &plan);
         report.superseded = find_superseded(context, &journal).pop().map(|earlier| earlier.target.session.0);
+        if let Err(error) = check_closed(agents, disk, context, &journal, &plan) {
+            report.warnings.push(error.to_string());
+        }
     } else {
         write_session(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
@@ -217,7 +240,7 @@ fn plan_sub_agent(
     view: &TargetView<'_>,
 ) -> Result<Vec<WriteOp>, ResumeError> {
     let facts = options.target.facts();
-    let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
+    let writer = options.writer().ok_or(ResumeError::NoWriter(facts.name))?;
     let fitted = fit::fit_session(assemble_session(agents, context, child)?, place.budget, options.target)?;
     // A sub-agent may have had some of its own: they are below it still.
     let parent = fitted.header.parent.as_ref().filter(|parent| *parent != above.session).unwrap_or(above.written);
@@ -259,7 +282,7 @@ impl ResumeTarget {
             }
         };
         let target = options.target;
-        let store = target_store(context, target)?;
+        let store = target_store(context, options, &project)?;
         let window = model_window(context, target, &store, &project, assembled);
         let given = options.tokens.or(context.config.resume.tokens);
         // The client's own prompt and the next turn need room, too; who gives a number has thought of it.
@@ -289,9 +312,14 @@ pub(super) fn client_stores(context: &Context, agent: &dyn Agent) -> Vec<Store> 
     agent.stores(&client_env(context))
 }
 
-/// The target's store: the one in use, else where it would be.
-fn target_store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeError> {
-    let existing = client_stores(context, target).into_iter().next();
+/// The target's store: the one in use, of several editors' that which knows the project, else where it would be.
+fn target_store(context: &Context, options: &Options, project: &Path) -> Result<Store, ResumeError> {
+    let target = options.target;
+    let mut stores = client_stores(context, target);
+    if let Some(editor) = target.editor_writer().filter(|_| options.into_editor) {
+        stores.sort_by_key(|store| !editor.knows_project(store, project));
+    }
+    let existing = stores.into_iter().next();
     let first = || target.facts().store_candidates(&client_env(context)).into_iter().next().map(|root| Store { root });
     existing.or_else(first).ok_or_else(|| {
         let reason = "no place for its sessions is known on this system".to_owned();
@@ -357,6 +385,7 @@ fn write_session(
     let _lock = Lock::acquire(context).map_err(|source| ResumeError::Write { path: folder, source })?;
     report.warnings.extend(undo::recover(agents, disk, context));
     let mut journal = begin_journal(context, session, options, place, plan);
+    check_closed(agents, disk, context, &journal, plan)?;
     let earlier = find_superseded(context, &journal);
     inherit_folders(&mut journal, plan, &earlier);
     let lineage = fitted.build_lineage(plan);
@@ -372,6 +401,29 @@ fn write_session(
         }
     }
     Ok(())
+}
+
+/// Makes sure that the editor is closed whose databases a plan adds to.
+fn check_closed(
+    agents: &[&'static dyn Agent],
+    disk: &mut dyn Disk,
+    context: &Context,
+    journal: &Journal,
+    plan: &WritePlan,
+) -> Result<(), ResumeError> {
+    let agent = agents.iter().find(|agent| agent.facts().id == journal.target.agent);
+    let Some((agent, writer)) = agent.and_then(|agent| Some((agent, agent.editor_writer()?))) else { return Ok(()) };
+    let databases = plan.ops.iter().filter_map(|op| match op {
+        WriteOp::AddRow(row) => Some(&row.rows.database),
+        _ => None,
+    });
+    let databases: Vec<&PathBuf> = databases.collect();
+    if databases.is_empty() {
+        return Ok(());
+    }
+    let signs: Vec<LifeSign> = databases.into_iter().flat_map(|database| writer.life_signs(database)).collect();
+    let closed = closed::check_signs(disk.list_processes(), &context.env, &signs);
+    closed.map_err(|reason| ResumeError::EditorOpen { editor: agent.facts().name, reason })
 }
 
 /// Checks whether git is kept from a session that is kept with the work.
@@ -390,7 +442,8 @@ fn begin_journal(
     let target = SessionRef { agent: options.target.facts().id.to_owned(), session: plan.session.clone() };
     let begun = Journal::begin(context, source_ref(session), target, &place.project);
     let title = session.found.title.as_deref().map(|title| redact_title(title, &[]));
-    Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), title, ..begun }
+    let is_in_editor = plan.ops.iter().any(|op| matches!(op, WriteOp::AddRow(_)));
+    Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), title, is_in_editor, ..begun }
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.
@@ -410,7 +463,7 @@ fn find_superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
 fn inherit_folders(journal: &mut Journal, plan: &WritePlan, earlier: &[Journal]) {
     let is_in = |op: &WriteOp, folder: &Path| match op {
         WriteOp::Create { path, .. } | WriteOp::CreateShared { path, .. } => path.starts_with(folder),
-        WriteOp::AppendLine { .. } | WriteOp::Run(_) => false,
+        WriteOp::AppendLine { .. } | WriteOp::AddRow(_) | WriteOp::Run(_) => false,
     };
     let needed = |folder: &Path| plan.ops.iter().any(|op| is_in(op, folder));
     for folder in earlier.iter().flat_map(|earlier| &earlier.folders) {

@@ -282,7 +282,16 @@ impl Restore<'_> {
         }
         let project = Some(project.map_or_else(|| self.project(), Path::to_owned));
         let (target, tokens) = (self.agent, Some(ALL_TOKENS));
-        let options = Options { target, project, tokens, dry_run: false, sub_agents, opening: None, whole: None };
+        let options = Options {
+            target,
+            project,
+            tokens,
+            dry_run: false,
+            sub_agents,
+            opening: None,
+            whole: None,
+            into_editor: false,
+        };
         let session = self.list_laid_out(source, self.session.id.clone());
         let report = resume_among(self.agents, disk, self.context, &session, &options)?;
         Ok(self.restored_anew(report))

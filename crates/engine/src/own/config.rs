@@ -59,6 +59,9 @@ pub struct ResumeConfig {
     pub tokens: Option<u64>,
     /// Whether the target is started; where nothing is said, the command line prints the command only.
     pub launch: Option<bool>,
+    /// Whether sessions are written into editors' own databases, of editors that take them there; nothing is where nothing is
+    /// said.
+    pub into_editor: Option<bool>,
 }
 
 /// Defaults of `handoff`.
@@ -269,6 +272,7 @@ pub fn format_value(config: &Config, key: &str) -> Option<String> {
         "handoff.protocol" => config.handoff.protocol.clone(),
         "resume.target" => config.resume.target.clone(),
         "resume.launch" => config.resume.launch.map(|launch| launch.to_string()),
+        "resume.into_editor" => config.resume.into_editor.map(|on| on.to_string()),
         "resume.tokens" => config.resume.tokens.map(|tokens| tokens.to_string()),
         _ if key.starts_with("remotes.") => {
             let name = key.strip_prefix("remotes.")?.strip_suffix(".url")?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Facts, POINTER_FILES, VendorCommand, all_facts};
+use carryover_agents::{Facts, NewRow, POINTER_FILES, VendorCommand, all_facts};
 #[cfg(unix)]
 use carryover_agents::{Placement, Target};
 #[cfg(unix)]
@@ -18,19 +18,21 @@ use crate::handoff::context_file::{ContextFile, write_context_file_on};
 use crate::memory::sync::apply_sync_on;
 use crate::memory::sync_plan::{SyncRequest, plan_sync};
 use crate::own::files::TEMP_PREFIX;
+use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::{Disk, NewFile, RealDisk};
 use crate::write::journal::{self, Lines, Rows};
 use crate::write::lines::LinesError;
+use crate::write::new_rows::AddRowsError;
 use crate::write::rows::RowsError;
 use crate::write::run::RunError;
 use crate::write::undo::{list_undoable, list_unfinished, undo_journal};
 
 /// Stops at a step, counted down.
-struct FailingDisk {
-    steps_left: usize,
+pub(super) struct FailingDisk {
+    pub(super) steps_left: usize,
     /// Nothing works any more once it has stopped.
-    for_good: bool,
-    stopped: bool,
+    pub(super) for_good: bool,
+    pub(super) stopped: bool,
 }
 
 impl FailingDisk {
@@ -92,6 +94,11 @@ impl Disk for FailingDisk {
     fn run(&mut self, run: &VendorCommand, context: &Context) -> Result<(), RunError> {
         self.count_step().map_err(RunError::Start)?;
         RealDisk.run(run, context)
+    }
+
+    fn insert_rows(&mut self, database: &Path, rows: &[(&NewRow, Option<Fingerprint>)]) -> Result<(), AddRowsError> {
+        self.count_step().map_err(|_| AddRowsError::Locked(database.to_owned()))?;
+        RealDisk.insert_rows(database, rows)
     }
 
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {

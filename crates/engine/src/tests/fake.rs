@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use carryover_agents::formats::jsonl;
 use carryover_agents::{
-    Agent, AgentError, Bookmark, CarriedEntry, Dialect, Discovery, Facts, FoundSession, Inverse, LimitForm, Liveness,
-    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeForm, SessionLines, SettingsView, Sink, Source, Store,
-    TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
+    Agent, AgentError, Bookmark, CarriedEntry, CellValue, Dialect, Discovery, EditorWriter, Facts, FoundSession,
+    Inverse, JsonMember, LifeSign, LimitForm, Liveness, Loss, ModelWindow, NewRow, PathBase, PathRule, Reader,
+    ResumeForm, RowContent, SessionLines, SessionRows, SettingsView, Sink, Source, Store, TargetView, VendorCommand,
+    WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
@@ -161,6 +162,10 @@ impl Agent for FakeAgent {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
+    }
+
+    fn editor_writer(&self) -> Option<&dyn EditorWriter> {
+        (self.facts.id == "beta").then_some(&BetaEditor as _)
     }
 }
 
@@ -380,5 +385,52 @@ impl FakeAgent {
         }
         record["via"] = json!(carried.agent);
         record
+    }
+}
+
+/// Beta's editor, which lists sessions in a database of its own.
+struct BetaEditor;
+
+/// The database and the file in which it notes its process, in the store.
+pub(super) const EDITOR_DATABASE: &str = "editor.db";
+pub(super) const EDITOR_LOCK: &str = "editor.lock";
+pub(super) const EMPTY_LIST: &str = r#"{"v":1,"entries":{}}"#;
+
+impl Writer for BetaEditor {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        let mut plan = BETA.plan(request, target)?;
+        plan.ops.retain(|op| matches!(op, WriteOp::Create { .. }));
+        let rows = |value: &str| SessionRows {
+            database: target.store.root.join(EDITOR_DATABASE),
+            table: "Item",
+            column: "key",
+            value: value.to_owned(),
+            is_session: false,
+            owner: None,
+            member: None,
+        };
+        let name = plan.session.0.clone();
+        let member = JsonMember { column: "value", path: &["entries"], name: name.clone(), empty: EMPTY_LIST };
+        let listed = SessionRows { member: Some(member), ..rows("list") };
+        let entry = json!({ "title": request.title }).to_string();
+        plan.ops.push(WriteOp::AddRow(NewRow { rows: listed, content: RowContent::Json(entry) }));
+        let cells = vec![("value", CellValue::Text("open".to_owned())), ("at", CellValue::Integer(7))];
+        let own = rows(&format!("state:{name}"));
+        plan.ops.push(WriteOp::AddRow(NewRow { rows: own, content: RowContent::Cells(cells) }));
+        Ok(plan)
+    }
+}
+
+impl EditorWriter for BetaEditor {
+    fn knows_project(&self, _store: &Store, _project: &Path) -> bool {
+        true
+    }
+
+    fn life_signs(&self, database: &Path) -> Vec<LifeSign> {
+        vec![LifeSign::Program(&["beta-editor"]), LifeSign::PidFile(database.with_file_name(EDITOR_LOCK))]
+    }
+
+    fn opening_advice(&self) -> &'static str {
+        "open it"
     }
 }

@@ -5,6 +5,7 @@ mod agents;
 mod briefs;
 mod copies;
 mod crash;
+mod editor;
 mod examining;
 pub(crate) mod fake;
 mod forgetting;

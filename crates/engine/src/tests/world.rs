@@ -114,6 +114,7 @@ impl World {
             sub_agents: Vec::new(),
             opening: None,
             whole: None,
+            into_editor: false,
         }
     }
 

@@ -1,9 +1,10 @@
 //! Doing what a plan says: journaled first, whole or not at all, read back before it counts.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{OwnerRow, SessionLines, SessionRows, WriteOp, WritePlan};
+use carryover_agents::{NewRow, OwnerRow, SessionLines, SessionRows, WriteOp, WritePlan};
 
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
@@ -11,7 +12,8 @@ use crate::handoff::gitignore::MissingIgnoreRule;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::{Disk, NewFile};
-use crate::write::journal::{self, Journal, Lineage, Lines, Owner, Rows, State, WrittenFile};
+use crate::write::journal::{self, Journal, Lineage, Lines, Member, Owner, Rows, State, WrittenFile};
+use crate::write::new_rows;
 use crate::write::readback::LiveRecords;
 use crate::write::rows;
 use crate::write::scratch;
@@ -31,10 +33,13 @@ pub(crate) fn apply_plan(
     verify: &dyn Fn() -> Result<LiveRecords, &'static str>,
 ) -> Result<Vec<String>, ResumeError> {
     refuse_existing(plan)?;
-    record_expected(context, plan, journal);
+    let values = read_values(plan)?;
+    record_expected(context, plan, &values, journal);
     write_lineage(disk, context, journal, &lineage)?;
     begin_journal(disk, context, journal)?;
-    let result = perform_ops(disk, context, plan, journal, hide).and_then(|warnings| {
+    let added = perform_ops(disk, context, plan, journal, hide)
+        .and_then(|warnings| add_rows(disk, context, journal, &values).map(|()| warnings));
+    let result = added.and_then(|warnings| {
         let live = verify().map_err(ResumeError::ReadBack)?;
         lineage.keep_live(&live);
         if plan.key.is_some() {
@@ -75,7 +80,7 @@ fn planned_files(plan: &WritePlan) -> impl Iterator<Item = PlannedFile<'_>> {
         WriteOp::CreateShared { path, bytes, modified } => {
             Some(PlannedFile { path, new: NewFile { bytes, private: true, modified: *modified }, shared: true })
         }
-        WriteOp::AppendLine { .. } | WriteOp::Run(_) => None,
+        WriteOp::AppendLine { .. } | WriteOp::AddRow(_) | WriteOp::Run(_) => None,
     });
     files.filter(|file| !file.exists_already())
 }
@@ -88,8 +93,20 @@ impl PlannedFile<'_> {
     }
 }
 
+/// A row that the plan adds, and the value that it is added to, as it was before.
+type PlannedRow<'a> = (&'a NewRow, Option<String>);
+
+/// Reads the values that members of ours go into.
+fn read_values(plan: &WritePlan) -> Result<Vec<PlannedRow<'_>>, ResumeError> {
+    let rows = plan.ops.iter().filter_map(|op| match op {
+        WriteOp::AddRow(row) => Some(row),
+        _ => None,
+    });
+    rows.map(|row| Ok((row, new_rows::read_value(row)?))).collect()
+}
+
 /// Notes all that will be there afterwards, so that one journal entry at the beginning is enough to take it back.
-fn record_expected(context: &Context, plan: &WritePlan, journal: &mut Journal) {
+fn record_expected(context: &Context, plan: &WritePlan, values: &[PlannedRow<'_>], journal: &mut Journal) {
     for PlannedFile { path, new, shared } in planned_files(plan) {
         journal.files.push(WrittenFile { shared, ..WrittenFile::from_bytes(path, new.bytes) });
         let mut missing: Vec<PathBuf> =
@@ -97,6 +114,13 @@ fn record_expected(context: &Context, plan: &WritePlan, journal: &mut Journal) {
         missing.reverse();
         missing.retain(|folder| !journal.folders.contains(folder));
         journal.folders.append(&mut missing);
+    }
+    for (row, value) in values {
+        let mut rows = journal_rows(context, &row.rows);
+        if let Some(member) = &mut rows.member {
+            member.is_row_new = value.is_none();
+        }
+        journal.rows.push(rows);
     }
     for op in &plan.ops {
         if let WriteOp::AppendLine { lines: of, .. } = op {
@@ -118,6 +142,13 @@ fn journal_rows(context: &Context, of: &SessionRows) -> Rows {
         left: None,
         is_session: of.is_session,
         owner: of.owner.and_then(|owner| journal_owner(context, &of.database, owner)),
+        member: of.member.as_ref().map(|member| Member {
+            column: member.column.to_owned(),
+            path: member.path.iter().map(|&name| name.to_owned()).collect(),
+            name: member.name.clone(),
+            empty: member.empty.to_owned(),
+            is_row_new: false,
+        }),
     }
 }
 
@@ -216,6 +247,39 @@ fn perform_ops(
     Ok(warnings)
 }
 
+/// Adds rows to editors' databases, each of which is one transaction, behind a copy of every value that is changed.
+fn add_rows(
+    disk: &mut dyn Disk,
+    context: &Context,
+    journal: &mut Journal,
+    values: &[PlannedRow<'_>],
+) -> Result<(), ResumeError> {
+    let mut databases: BTreeMap<&Path, Vec<(&NewRow, Option<Fingerprint>)>> = BTreeMap::new();
+    let copied = values.iter().filter_map(|(_, value)| value.as_deref());
+    for (number, value) in copied.enumerate() {
+        let path = journal::backup_path(context, &journal.id, number);
+        disk.write_own(&path, value.as_bytes()).map_err(write_error(&path))?;
+    }
+    for (row, value) in values {
+        let before = value.as_ref().map(|value| Fingerprint::from_bytes(value.as_bytes()));
+        databases.entry(&row.rows.database).or_default().push((row, before));
+    }
+    let mut added: Vec<&Path> = Vec::new();
+    for (database, rows) in databases {
+        if let Err(error) = disk.insert_rows(database, &rows) {
+            // All or none: there is nothing to take out of a database that cannot be changed.
+            journal.rows.retain(|rows| added.contains(&rows.database.as_path()));
+            return Err(error.into());
+        }
+        added.push(database);
+    }
+    let is_missing = |rows: &&Rows| !matches!(rows::compute_digest(rows), Ok(Some(_)));
+    match journal.rows.iter().filter(|_| journal.is_in_editor).find(is_missing) {
+        Some(_) => Err(ResumeError::ReadBack("the editor's database does not hold it")),
+        None => Ok(()),
+    }
+}
+
 /// Marks it as done, with the files as they now are: a client that registered the session may have added to it.
 fn finish_journal(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ResumeError> {
     let mut rewritten = false;
@@ -240,6 +304,9 @@ fn finish_journal(disk: &mut dyn Disk, context: &Context, journal: &mut Journal)
 /// Removes what we noted about a resume that left nothing behind. If it stays, it is taken back once more, in vain.
 fn remove_journal(disk: &mut dyn Disk, context: &Context, id: &str) {
     for path in [journal::file_path(context, id), journal::lineage_path(context, id)] {
+        disk.remove_file(&path).ok();
+    }
+    for path in journal::list_backups(context, id) {
         disk.remove_file(&path).ok();
     }
 }

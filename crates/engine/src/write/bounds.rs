@@ -193,7 +193,10 @@ impl WriteScope {
     /// Rows go where they name the session, or a sub-agent of it.
     fn holds_rows(&self, rows: &Rows, journal: &Journal) -> bool {
         let session = &journal.target.session;
-        let names_it = || rows.value.contains(session.0.as_str()) || self.is_below(rows, session);
+        let names_it = || match &rows.member {
+            Some(member) => member.name == session.0,
+            None => rows.value.contains(session.0.as_str()) || self.is_below(rows, session),
+        };
         !session.0.is_empty() && self.is_in_store(&rows.database) && names_it()
     }
 

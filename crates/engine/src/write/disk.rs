@@ -4,14 +4,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use carryover_agents::VendorCommand;
+use carryover_agents::{NewRow, VendorCommand};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
 use crate::handoff::project_dir;
 use crate::own::files::{self, TEMP_PREFIX, TEMP_SUFFIX};
+use crate::own::fingerprint::Fingerprint;
 use crate::write::journal::{Lines, Rows};
 use crate::write::lines::{self, LinesError};
+use crate::write::new_rows::{self, AddRowsError};
+use crate::write::processes::{self, Process};
 use crate::write::rows::{self, RowsError};
 use crate::write::run::{self, RunError};
 
@@ -38,6 +41,14 @@ pub(crate) trait Disk {
     /// Removes a folder if it is empty.
     fn remove_folder(&mut self, path: &Path) -> io::Result<()>;
     fn run(&mut self, run: &VendorCommand, context: &Context) -> Result<(), RunError>;
+    /// The processes of this user's, by which an editor is known to run.
+    fn list_processes(&mut self) -> io::Result<Vec<Process>> {
+        processes::list_own()
+    }
+    /// Puts rows into one database, all or none, where the values that they are added to are as they were copied.
+    fn insert_rows(&mut self, database: &Path, rows: &[(&NewRow, Option<Fingerprint>)]) -> Result<(), AddRowsError> {
+        new_rows::insert(database, rows)
+    }
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError>;
     fn append_line(&mut self, lines: &Lines, line: &str) -> io::Result<()>;
     fn remove_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError>;

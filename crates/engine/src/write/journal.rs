@@ -30,6 +30,8 @@ pub(crate) const STANDING_POINTERS: &str = "handoff";
 pub(crate) const SAVED_CONVERSATION: &str = "conversation";
 /// Whose target a folder is that the files of a capsule were put into.
 pub(crate) const RESTORED_WORKSPACE: &str = "workspace";
+/// No session is put into more values of others.
+const MAX_BACKUPS: usize = 16;
 const LINEAGE_SUFFIX: &str = ".lineage";
 const WORKSPACE_SUFFIX: &str = ".workspace";
 const MAX_BYTES: u64 = 256 << 20;
@@ -101,6 +103,20 @@ pub(crate) struct Rows {
     pub(crate) is_session: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) owner: Option<Owner>,
+    /// Set where the row is its client's, and one member of the JSON in it is ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) member: Option<Member>,
+}
+
+/// A member of ours in JSON that a row of a client's holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Member {
+    pub(crate) column: String,
+    pub(crate) path: Vec<String>,
+    pub(crate) name: String,
+    /// The JSON that the row was begun with, where it was not there before.
+    pub(crate) empty: String,
+    pub(crate) is_row_new: bool,
 }
 
 /// The row that rows of ours belong to, in a client's own index.
@@ -180,6 +196,9 @@ pub(crate) struct Journal {
     pub(crate) blocks: Vec<Block>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ignored: Option<IgnoreLine>,
+    /// It stands in an editor's own database, which is touched only while the editor is closed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_in_editor: bool,
     /// The files of instructions that were looked at for standing pointers, whether they got one or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pointer_files: Vec<String>,
@@ -280,6 +299,7 @@ impl Journal {
             lines: Vec::new(),
             blocks: Vec::new(),
             ignored: None,
+            is_in_editor: false,
             pointer_files: Vec::new(),
             sealed: None,
             workspace: None,
@@ -331,6 +351,16 @@ pub(crate) fn lineage_path(context: &Context, id: &str) -> PathBuf {
 
 pub(crate) fn workspace_path(context: &Context, id: &str) -> PathBuf {
     folder_path(context).join(format!("{id}{WORKSPACE_SUFFIX}.json"))
+}
+
+/// The copy of a value of an editor's as it was before ours was added to it.
+pub(crate) fn backup_path(context: &Context, id: &str, number: usize) -> PathBuf {
+    context.home.join("backups").join(format!("{id}-{number}.json"))
+}
+
+/// All of them that a resume has left.
+pub(crate) fn list_backups(context: &Context, id: &str) -> Vec<PathBuf> {
+    (0..MAX_BACKUPS).map(|number| backup_path(context, id, number)).filter(|path| path.is_file()).collect()
 }
 
 pub(crate) fn load_json<T: DeserializeOwned>(path: &Path) -> Option<T> {

@@ -13,17 +13,26 @@ use carryover_agents::formats::sqlite;
 use rusqlite::types::ValueRef;
 
 use crate::own::fingerprint::Fingerprint;
-use crate::write::journal::{Owner, Rows};
+use crate::write::journal::{Member, Owner, Rows};
+use crate::write::json_member;
+use crate::write::stored_json::{BadValue, RowKey, StoredJson};
 
 /// Its owner may be in a transaction of its own.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, thiserror::Error)]
-#[error("could not take our rows out of {}", database.display())]
+#[error("could not take our rows out of {}: {source}", database.display())]
 pub(crate) struct RowsError {
     database: PathBuf,
-    #[source]
-    source: rusqlite::Error,
+    source: DeleteError,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum DeleteError {
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+    #[error("`{key}` is not what it was: {reason}")]
+    Value { key: String, reason: BadValue },
 }
 
 /// Deletes the rows, all of one database or none. What is not there is not missed.
@@ -49,6 +58,9 @@ pub(crate) fn compute_digest(rows: &Rows) -> Result<Option<Fingerprint>, AgentEr
         if !has_column(connection, &rows.table, &rows.column)? {
             return Ok(None);
         }
+        if let Some(member) = &rows.member {
+            return digest_member(connection, rows, member);
+        }
         let query = format!("SELECT * FROM {} WHERE {} = ?1", quote_name(&rows.table), quote_name(&rows.column));
         let mut query = connection.prepare(&query)?;
         let columns = query.column_count();
@@ -69,6 +81,16 @@ pub(crate) fn compute_digest(rows: &Rows) -> Result<Option<Fingerprint>, AgentEr
         }
         Ok(all)
     })
+}
+
+/// Of what is no JSON any more, nothing is known to be ours.
+fn digest_member(connection: &Connection, rows: &Rows, member: &Member) -> rusqlite::Result<Option<Fingerprint>> {
+    if !has_column(connection, &rows.table, &member.column)? {
+        return Ok(None);
+    }
+    let Some(Ok(found)) = StoredJson::read(connection, &rows.row_key(), &member.column)? else { return Ok(None) };
+    let json = json_member::find_member(&found.text, &member.path, &member.name).ok().flatten();
+    Ok(json.map(|json| Fingerprint::from_bytes(json.as_bytes())))
 }
 
 /// All values of a column; none where there is no such database or table.
@@ -95,15 +117,22 @@ pub(crate) fn new_owner_values(rows: &Rows) -> Result<Vec<String>, AgentError> {
     })
 }
 
-fn delete_from(database: &Path, rows: &[&Rows]) -> rusqlite::Result<()> {
-    // Without the flag to create, a database that vanishes meanwhile stays away.
+/// Opens a database that is there. Without the flag to create, one that vanishes meanwhile stays away.
+pub(super) fn open_for_writing(database: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(database, flags)?;
+    let connection = Connection::open_with_flags(database, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(connection)
+}
+
+fn delete_from(database: &Path, rows: &[&Rows]) -> Result<(), DeleteError> {
+    let mut connection = open_for_writing(database)?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut owners = Vec::new();
     for row in rows {
-        if has_column(&transaction, &row.table, &row.column)? {
+        if let Some(member) = &row.member {
+            delete_member(&transaction, row, member)?;
+        } else if has_column(&transaction, &row.table, &row.column)? {
             owners.extend(new_owners(&transaction, row)?);
             let statement = format!("DELETE FROM {} WHERE {} = ?1", quote_name(&row.table), quote_name(&row.column));
             transaction.execute(&statement, [&row.value])?;
@@ -114,7 +143,27 @@ fn delete_from(database: &Path, rows: &[&Rows]) -> rusqlite::Result<()> {
     }
     transaction.commit()?;
     // Closing is what takes the log away again, where nobody else has the database open.
-    connection.close().map_err(|(_, error)| error)
+    connection.close().map_err(|(_, error)| error.into())
+}
+
+/// Takes a member out of the JSON that its client keeps; a row that was begun for it goes with it, if nothing else came.
+fn delete_member(connection: &Connection, row: &Rows, member: &Member) -> Result<(), DeleteError> {
+    if !has_column(connection, &row.table, &row.column)? || !has_column(connection, &row.table, &member.column)? {
+        return Ok(());
+    }
+    let bad_value = |reason| DeleteError::Value { key: row.value.clone(), reason };
+    let Some(found) = StoredJson::read(connection, &row.row_key(), &member.column)? else { return Ok(()) };
+    let found = found.map_err(bad_value)?;
+    let left = json_member::remove_member(&found.text, &member.path, &member.name);
+    let Some(left) = left.map_err(|reason| bad_value(reason.into()))? else { return Ok(()) };
+    let [table, column, json] = [&row.table, &row.column, &member.column].map(|name| quote_name(name));
+    if member.is_row_new && left == member.empty {
+        connection.execute(&format!("DELETE FROM {table} WHERE {column} = ?1"), [&row.value])?;
+    } else {
+        let statement = format!("UPDATE {table} SET {json} = ?2 WHERE {column} = ?1");
+        connection.execute(&statement, rusqlite::params![row.value, found.replace(left)])?;
+    }
+    Ok(())
 }
 
 /// The owners of the rows that were not there before them.
@@ -156,14 +205,20 @@ fn delete_unused_owner(connection: &Connection, owner: &Owner, value: &str) -> r
     Ok(())
 }
 
+impl Rows {
+    fn row_key(&self) -> RowKey<'_> {
+        RowKey { table: &self.table, column: &self.column, value: &self.value }
+    }
+}
+
 /// Clients drop and rename tables; a table or column that is not there holds no row of ours.
-fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+pub(super) fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
     let query = "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
                  WHERE s.type = 'table' AND s.name = ?1 AND c.name = ?2)";
     connection.query_row(query, [table, column], |row| row.get(0))
 }
 
-fn quote_name(name: &str) -> String {
+pub(super) fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -187,6 +242,7 @@ mod tests {
             left: None,
             is_session: true,
             owner: None,
+            member: None,
         }
     }
 

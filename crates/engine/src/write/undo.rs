@@ -16,6 +16,7 @@ use crate::own::files::{self, TEMP_SUFFIX};
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::ProjectMatcher;
 use crate::write::bounds;
+use crate::write::closed::{self, NotClosed};
 use crate::write::disk::{Disk, RealDisk, temp_prefix};
 use crate::write::journal::{self, Journal, Lock, State, WrittenFile};
 use crate::write::ownership;
@@ -81,6 +82,8 @@ pub enum UndoError {
         #[source]
         source: TakeBackError,
     },
+    #[error("{reason}: nothing was taken back")]
+    EditorOpen { agent: String, reason: NotClosed },
     #[error("{0}")]
     Rows(String),
     #[error("could not take back {}", path.display())]
@@ -243,6 +246,8 @@ pub(crate) fn undo_journal(
         let is_theirs = journal.state == State::Writing && !force;
         return Err(if is_theirs { used_error(journal, &path) } else { UndoError::Foreign { journal: own, path } });
     }
+    closed::check_for_journal(agents, disk, &context.env, journal)
+        .map_err(|reason| UndoError::EditorOpen { agent: journal.target.agent.clone(), reason })?;
     if journal.state == State::Writing {
         exclude_earlier(context, journal);
     }
@@ -264,7 +269,9 @@ pub(crate) fn undo_journal(
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;
     let lineage = journal::lineage_path(context, &journal.id);
-    remove_if_exists(disk, &lineage)?;
+    for path in std::iter::once(lineage).chain(journal::list_backups(context, &journal.id)) {
+        remove_if_exists(disk, &path)?;
+    }
     Ok(UndoReport {
         id: journal.id.clone(),
         target: journal.target.agent.clone(),
@@ -319,8 +326,8 @@ pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> 
     let mut taken = Removal::default();
     // Before the files: an index that lists a session without its file is an error in its client.
     if let Err(error) = disk.delete_rows(&journal.rows) {
-        // An index can be behind; rows that are the session itself cannot.
-        if journal.rows.iter().any(|rows| rows.is_session) {
+        // An index can be behind; rows that are the session itself cannot, nor an editor's, which nobody makes anew.
+        if journal.rows.iter().any(|rows| rows.is_session) || (journal.is_in_editor && !force) {
             return Err(UndoError::Rows(error.to_string()));
         }
         taken.warnings.push(error.to_string());

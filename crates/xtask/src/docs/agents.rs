@@ -12,7 +12,7 @@ pub(super) fn render_table() -> Result<String, fmt::Error> {
     for agent in AGENTS {
         let facts = agent.facts();
         let versions = version_span(facts);
-        let native = yes_no(agent.writer().is_some());
+        let native = agent.describe_native();
         let (names, evidence) = (name_list(facts), facts.evidence.name());
         writeln!(table, "| {} | {names} | {versions} | {native} | {evidence} |", facts.name)?;
     }
@@ -61,7 +61,8 @@ fn write_section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
     if let Some(prefix) = facts.memory.import {
         writeln!(page, "  - files that one of these names on a line of its own: `{prefix}PATH`")?;
     }
-    writeln!(page, "- Native resume: {}", yes_no(agent.writer().is_some()))?;
+    let how = if agent.editor_writer().is_some() { " (`--into-editor`, see [editors.md](editors.md))" } else { "" };
+    writeln!(page, "- Native resume: {}{how}", agent.describe_native())?;
     writeln!(page, "- Verified by: {}", facts.evidence.name())?;
     if facts.windows.is_empty() {
         return writeln!(page, "- Token window: {}", facts.default_window);
@@ -128,8 +129,4 @@ fn name_list(facts: &Facts) -> String {
 
 pub(super) fn code_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn yes_no(yes: bool) -> &'static str {
-    if yes { "yes" } else { "no" }
 }

@@ -3,6 +3,7 @@
 mod finding;
 mod meaning;
 mod reading;
+mod writing;
 
 use carryover_core::transcript::Transcript;
 

@@ -234,6 +234,7 @@ fn what_the_command_adds_can_be_taken_back() {
         value: "ses_e2348217ffffpJwnp1lBYOp1Cq",
         is_session: true,
         owner: None,
+        member: None,
     }
     "#);
 }

@@ -102,6 +102,7 @@ pub(super) fn resume_natively(
         sub_agents: Vec::new(),
         opening: conversation.map(|conversation| conversation.opening.clone()),
         whole: None,
+        into_editor: args.goes_into_editor(context, target),
     };
     let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
     let changes = conversation.map(|one| one.changes(context, &Target::from_facts(target.facts())));
@@ -120,6 +121,9 @@ pub(super) fn resume_natively(
     report.warnings.retain(|warning| Some(warning) != open.as_ref());
     write_report(ui, context, &report)?;
     show_next_steps(ui, context, &report, args.dry_run)?;
+    if let Some(editor) = target.editor_writer().filter(|_| options.into_editor) {
+        ui.hint(editor.opening_advice()).map_err(CommandError::from)?;
+    }
     if args.launches(ui, context, target.facts()) {
         launch_client(ui, context, report.target, &report.command)?;
     } else if args.could_launch(context, target.facts()) {
@@ -247,8 +251,12 @@ fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), 
 }
 
 /// Verbs of steps: as they are planned, and as they were done.
-const STEP_VERBS: [(&str, &str); 3] =
-    [("create ", "created "), ("add a line to ", "added a line to "), ("run ", "ran ")];
+const STEP_VERBS: [(&str, &str); 4] = [
+    ("create ", "created "),
+    ("add a line to ", "added a line to "),
+    ("add an entry to ", "added an entry to "),
+    ("run ", "ran "),
+];
 
 /// A step, planned or done, with the home abbreviated.
 fn tell_step(context: &Context, step: &str, is_done: bool) -> String {

@@ -96,6 +96,7 @@ impl Checker {
                     "ledger.enabled" => self.config.ledger.enabled = on,
                     "handoff.pointers" => self.config.handoff.pointers = on,
                     "conversations.suggest" => self.config.conversations.suggest = on,
+                    "resume.into_editor" => self.config.resume.into_editor = on,
                     _ => self.config.resume.launch = on,
                 }
             }

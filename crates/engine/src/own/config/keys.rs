@@ -74,6 +74,13 @@ const KEYS: &[Key] = &[
         doc: "Whether the target is started once the session is there; `--print` never starts it.",
     },
     Key {
+        name: "resume.into_editor",
+        kind: ValueKind::Switch,
+        default: "false",
+        doc: "Whether a session that goes on in an editor is written into the editor's own database, which has to be closed \
+              for it; otherwise it gets a brief. `--into-editor` does it once.",
+    },
+    Key {
         name: "handoff.tokens",
         kind: ValueKind::Tokens,
         default: "what suits the target",
