@@ -108,9 +108,8 @@ fn is_sequence(part: &str) -> bool {
             _ if in_class => {}
             b'[' => in_class = true,
             b'(' => depth += 1,
-            b')' if depth == 0 => return false,
+            b')' | b'|' if depth == 0 => return false,
             b')' => depth -= 1,
-            b'|' if depth == 0 => return false,
             _ => {}
         }
     }
