@@ -279,7 +279,9 @@ fn find_slowly(text: &str) -> Vec<(Range<usize>, &'static str)> {
         let text = reading.text.as_ref();
         let mut found = Vec::new();
         for (rule, windows) in rules.find_windows(text, &rules.find_keywords(text)) {
-            windows.into_iter().for_each(|window| apply_rule(rule, text, window, &mut found));
+            for window in windows {
+                apply_rule(rule, text, window, &mut found);
+            }
         }
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let parts = [
