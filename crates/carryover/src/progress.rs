@@ -108,12 +108,12 @@ mod tests {
         counter.set(1, 3);
         let line = || counter.percent().map(|percent| format!("{percent} %")).unwrap_or_default();
         let lines = tell_after([Duration::ZERO; 2], &line, &mut Told(sender), || {
-            let mut text = Vec::new();
-            while text.iter().filter(|byte| **byte == b'\n').count() < 2 {
-                text.extend(told.recv().unwrap());
+            let mut text = String::new();
+            while text.matches('\n').count() < 2 {
+                text.push_str(&String::from_utf8(told.recv().unwrap()).unwrap());
                 counter.set(2, 3);
             }
-            String::from_utf8(text).unwrap()
+            text
         });
         assert!(lines.starts_with("33 %\n") && lines.ends_with(" %\n"), "{lines}");
     }

@@ -141,7 +141,8 @@ fn what_is_there_is_not_sent_again_and_names_nothing() {
     let session = &grown["sessions"][0];
     assert_ne!(session["capsule_id"], first["sessions"][0]["capsule_id"]);
     // The workspace is as it was, and stays.
-    assert_eq!((&session["is_new"], &session["sent_pieces"], &session["pieces"]), (&json!(true), &json!(1), &json!(2)));
+    assert_eq!((&session["is_new"], &session["sent_pieces"]), (&json!(true), &json!(1)));
+    assert!(session["pieces"].as_u64() >= Some(2));
     assert_eq!(place.keys().len(), keys.len() + 2);
     for key in place.keys() {
         let bytes = fs_err::read(place.path().join(&key)).unwrap();

@@ -31,10 +31,10 @@ pub(in crate::commands) fn choose_remote<'c>(
             "`carryover remote add origin URL` adds one: a folder of your team, a bucket, a git repository",
         ));
     }
-    let names: Vec<&str> = remotes.keys().map(String::as_str).collect();
+    let all: Vec<&str> = remotes.keys().map(String::as_str).collect();
     match named {
         Some(name) => Err(unknown_remote(context, name)),
-        None => Err(CommandError::usage(format!("there are several remotes: {}", names.join(", ")))
+        None => Err(CommandError::usage(format!("there are several remotes: {}", all.join(", ")))
             .with_hint("say which with `--remote NAME`")),
     }
 }

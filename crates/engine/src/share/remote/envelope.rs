@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn what_is_wrapped_comes_out_whatever_it_is() {
-        let noise: Vec<u8> = (0_u32..40_000).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-        for content in [&b""[..], b"a", &[7; 100_000], &noise] {
-            let envelope = wrap(content).unwrap();
+        let noise: Vec<u8> = (0_u32..40_000).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[2]).collect();
+        for content in [Vec::new(), vec![b'a'], vec![7; 100_000], noise] {
+            let envelope = wrap(&content).unwrap();
             assert_eq!(unwrap(&envelope, content.len()).unwrap(), content);
             assert!(envelope.len() as u64 <= max_sealed_bytes(content.len()).max(256));
             if !content.is_empty() {

@@ -10,7 +10,7 @@ use super::{AddOutcome, Catalog, Pushed, Remote, add_remote, open_remote};
 use crate::capsule::workspace::FilesMode;
 use crate::capsule::{Options, SealedCapsule, seal};
 use crate::share::bucket::Bucket;
-use crate::share::crypt::Passphrase;
+use crate::share::crypt::{Lock, Passphrase};
 use crate::share::folder_bucket::FolderBucket;
 use crate::tests::fake::ALPHA;
 use crate::tests::world::World;
@@ -18,6 +18,9 @@ use crate::tests::world::World;
 /// Little enough work for a test.
 const QUICK: u8 = 4;
 const NAME: &str = "origin";
+/// Where cuts are depends on the key, so what is counted has one that stands still. It is nobody's.
+pub(super) const FIXED_KEY: &str =
+    concat!("AGE-SECRET-KEY-", "1QVQUD6QU4XF8LXAVVN60NLWCXDSV9EAUV9GL695R73K7D4PVT22S690SCA");
 
 fn passphrase(words: &str) -> Passphrase {
     Passphrase::new(words.to_owned()).unwrap()
@@ -39,7 +42,10 @@ fn add(world: &World, bucket: Box<dyn Bucket>) -> (AddOutcome, Remote) {
 }
 
 fn remote_of(world: &World) -> Remote {
-    add(world, Box::new(folder_bucket(world))).1
+    let bucket = folder_bucket(world);
+    let lock = Lock::Passphrase { passphrase: passphrase("words"), work_factor: QUICK };
+    bucket.put_new("identity.age", &lock.encrypt_bytes(FIXED_KEY.as_bytes()).unwrap()).unwrap();
+    add(world, Box::new(bucket)).1
 }
 
 /// A session of some length, with files.
