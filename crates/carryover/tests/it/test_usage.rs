@@ -23,6 +23,10 @@ fn help_is_an_answer() {
       import         Go on with a capsule, or list what can be gone on with
       share          Encrypt a session with its workspace, for somebody else
       open           Decrypt what somebody shared, and go on with it
+      remote         Name the places that carry sessions between machines and people
+      push           Push a session to a remote, encrypted
+      pull           Fetch a session from a remote, to go on with it
+      sync           Push what has grown in this project, and fetch what others have pushed
       save           Keep a session in its project, to commit it and to go on with it later
       conversations  List the conversations that are kept in this project
       undo           Take back what a resume wrote

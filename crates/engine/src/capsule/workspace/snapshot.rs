@@ -24,8 +24,8 @@ pub(super) const TREE: &[u8] = b"tree/";
 pub(super) const INDEX: &[u8] = b"index/";
 const LEVEL: i32 = 3;
 const BUFFER_BYTES: usize = 256 << 10;
-/// So long are the parts that are packed one by one, on average.
-const JOB_BYTES: u32 = 2 << 20;
+/// So long are the parts that are packed one by one, on average; the shortest that the packer knows.
+const JOB_BYTES: u32 = 512 << 10;
 /// Files up to this length are looked at and packed from memory.
 const HELD_BYTES: u64 = 8 << 20;
 const HOLDS_SECRETS: &str = "holds secrets";

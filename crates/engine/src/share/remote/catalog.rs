@@ -116,7 +116,7 @@ impl Catalog {
     /// The newest first; a capsule that was pushed twice at once is one.
     fn sort(&mut self) {
         self.capsules.sort_by(|a, b| {
-            let rank = |pushed: &PushedCapsule| (pushed.updated_at.clone(), pushed.pushed_at.clone());
+            let rank = |pushed: &PushedCapsule| (pushed.updated_at.clone(), pushed.pushed_at.clone(), pushed.messages);
             rank(b).cmp(&rank(a)).then_with(|| a.capsule.cmp(&b.capsule))
         });
         let mut seen = BTreeSet::new();

@@ -12,7 +12,7 @@ use crate::share::keys::SecretKey;
 pub(super) const MIN_PIECE_BYTES: usize = 256 << 10;
 pub(super) const MAX_PIECE_BYTES: usize = 4 << 20;
 /// From the shortest on, a cut comes once in so many bytes: 2 to this power.
-const DISTANCE_BITS: u32 = 20;
+const DISTANCE_BITS: u32 = 19;
 
 /// A number for each byte, by which the last 64 of them decide on a cut.
 pub(super) struct CutTable([u64; 256]);

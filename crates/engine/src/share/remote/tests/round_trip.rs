@@ -83,7 +83,12 @@ fn file_that_was_changed_costs_little_among_many() {
     let first = push(&world, &remote, "aaaa1111");
     write(5, &filler(7));
     let changed = push(&world, &remote, "aaaa1111");
-    assert!(changed.is_new && changed.sent_bytes < first.sent_bytes / 2, "{changed:?} after {first:?}");
+    assert!(
+        changed.is_new && changed.sent_bytes < first.sent_bytes / 2,
+        "{} of {}",
+        changed.sent_bytes,
+        first.sent_bytes
+    );
 }
 
 #[test]
