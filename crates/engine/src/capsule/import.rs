@@ -229,13 +229,20 @@ fn carry_session(
         dry_run: false,
         sub_agents: Vec::new(),
         opening: None,
-        whole: Some(MovedRecords { old_home: manifest.raw_home.as_ref().map(PathBuf::from) }),
+        whole: None,
         into_editor: false,
     };
     let is_own = options.target.facts().id == manifest.source.agent;
     if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {
         let session = list_session(options.target, manifest, raw, &laid_out.raw_root);
-        match resume::resume_session(context, &session, &options) {
+        let moved = MovedRecords { old_home: manifest.raw_home.as_ref().map(PathBuf::from) };
+        let whole = resume::Options { whole: Some(moved), ..options.clone() };
+        let mut carried = resume::resume_session(context, &session, &whole);
+        if matches!(carried, Err(ResumeError::ReadBack(_))) {
+            // What does not move as a whole is written anew.
+            carried = resume::resume_session(context, &session, &options);
+        }
+        match carried {
             Ok(report) => return Ok((report, true)),
             Err(ResumeError::Agent(error)) => {
                 warnings.push(format!("the agent's own records cannot be read, the transcript is taken: {error}"));

@@ -172,7 +172,8 @@ pub(crate) fn resume_among(
     }
     let view = place.target_view(context, client.as_ref());
     let request = write_request(context, session, &place, &fitted);
-    let moved = options.whole.as_ref().map(|moved| plan_whole(writer, session, &fitted, moved, &request, &view));
+    let moved =
+        options.whole.as_ref().map(|moved| plan_whole(options.target, session, &fitted, moved, &request, &view));
     let moved = moved.transpose()?.flatten();
     let mut plan = moved.map_or_else(|| writer.plan(&request, &view), Ok)?;
     let mut n_sub_agents = 0;
@@ -203,7 +204,7 @@ pub(crate) fn resume_among(
 /// Plans a session of the target's own with all of its records. One that has to be cut, that was put together from several, or
 /// that a newer client than the installed one wrote, is written anew.
 fn plan_whole(
-    writer: &dyn Writer,
+    target: &dyn Agent,
     session: &ListedSession,
     fitted: &FittedSession,
     moved: &MovedRecords,
@@ -213,12 +214,14 @@ fn plan_whole(
     let [source] = fitted.sources.as_slice() else { return Ok(None) };
     let is_cut = fitted.cut > 0 || fitted.clipped > 0 || fitted.brief.is_some() || fitted.n_openings > 0;
     let written_by = source.header.client_version.as_deref().and_then(Version::find_in);
+    let is_captured = source.agent.as_captured().is_some() || source.agent.facts().id != target.facts().id;
     let is_newer = written_by.zip(view.version).is_some_and(|(written_by, here)| written_by > here);
-    if is_cut || is_newer || request.entries.iter().any(|carried| carried.clipped) {
+    if is_captured || is_cut || is_newer || request.entries.iter().any(|carried| carried.clipped) {
         return Ok(None);
     }
     let old_home = moved.old_home.as_deref();
     let own = OwnSession { source: &source.source, root: &session.store.root, header: &source.header, old_home };
+    let writer = target.writer().ok_or(ResumeError::NoWriter(target.facts().name))?;
     Ok(writer.plan_own(&own, request, view)?)
 }
 
