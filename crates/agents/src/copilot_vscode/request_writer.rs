@@ -126,6 +126,7 @@ impl<'a> RequestWriter<'a> {
         match &carried.entry.body {
             Body::Summary(parts) if self.requests.is_empty() && self.draft.is_none() => {
                 self.write_summary(&text_of(parts), vec![index]);
+                return;
             }
             Body::Prompt(parts) | Body::Summary(parts) => {
                 self.begin_request(parts, carried.entry.origin != Origin::User);
