@@ -54,7 +54,7 @@ pub(crate) struct ImportArgs {
 /// How a capsule is gone on with.
 #[derive(Args)]
 pub(super) struct ImportHow {
-    /// The agent to go on in [default: the one that it comes from, if installed]
+    /// The agent to go on in [default: its own, if installed]
     #[arg(long, short, alias = "to", value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
     target: Option<&'static dyn Agent>,
     /// The folder for its files, made where it is missing [default: this one]

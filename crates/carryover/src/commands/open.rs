@@ -34,11 +34,13 @@ pub(crate) struct OpenArgs {
     /// A file that `carryover share` made, or the link to it
     #[arg(value_name = "LINK|FILE", value_hint = clap::ValueHint::FilePath)]
     share: String,
-    /// Your private key, of ssh or age; can be given several times
+    /// Your private key, of ssh or age
+    ///
+    /// Can be given several times.
     #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     identity: Vec<PathBuf>,
     /// The passphrase is the first line of a file; `-` is standard input
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, hide_short_help = true)]
     passphrase_file: Option<PathBuf>,
     #[command(flatten)]
     how: ImportHow,

@@ -45,16 +45,18 @@ Examples:
 pub(crate) struct ShareArgs {
     #[command(flatten)]
     session: SessionArgs,
-    /// A file, a folder, s3://…, gs://…, az://… or git+ADDRESS [default: a file in this folder]
+    /// A file, folder, s3://…, gs://…, az://… or git+… [default: this folder]
     #[arg(long, value_name = "PLACE", value_hint = clap::ValueHint::AnyPath)]
     dest: Option<String>,
     /// Ask for the passphrase that locks it
     #[arg(long, conflicts_with = "recipient")]
     passphrase: bool,
     /// Lock it with the first line of a file; `-` is standard input
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["recipient", "passphrase"])]
+    #[arg(long, value_name = "FILE", hide_short_help = true, value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["recipient", "passphrase"])]
     passphrase_file: Option<PathBuf>,
-    /// Lock it for a key (age1…, ssh-ed25519 …) or a file of them; can be given several times
+    /// Lock it for a key (age1…, ssh-ed25519 …) or a file of such keys
+    ///
+    /// Can be given several times.
     #[arg(long, value_name = "KEY|FILE")]
     recipient: Vec<String>,
     /// Until when it opens: a time, or how long from now, such as 7d

@@ -6,13 +6,15 @@ use clap::{Args, ValueEnum};
 
 #[derive(Args)]
 pub(in crate::commands) struct PackArgs {
-    /// Which files of the workspace: full (works anywhere), changed (since the commit) or none
+    /// Which files come along: full, changed (since the commit) or none
     #[arg(long, value_name = "WHICH", default_value = "full", hide_possible_values = true)]
     files: FilesArg,
-    /// Take the agent's own records along, so that the same agent gets them back
+    /// Take the agent's own records along, for the same agent
     #[arg(long)]
     raw: bool,
-    /// Take keys, tokens and passwords as they are, and files that hold them
+    /// Take keys, tokens and passwords as they are
+    ///
+    /// Files that hold them are taken as well.
     #[arg(long)]
     no_redact: bool,
 }
