@@ -72,7 +72,7 @@ pub(crate) struct ResumeArgs {
     #[arg(long, conflicts_with_all = ["prompt", "context_only"], hide_short_help = true)]
     native: bool,
     /// Write it into the history of the target's editor, while that is closed
-    #[arg(long, conflicts_with_all = ["prompt", "context_only"])]
+    #[arg(long, conflicts_with_all = ["prompt", "context_only"], hide_short_help = true)]
     into_editor: bool,
     /// Go on from a prompt, which is written and copied
     #[arg(long, conflicts_with = "context_only")]

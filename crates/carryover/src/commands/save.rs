@@ -41,7 +41,7 @@ stays so when it is saved again, with the same keys.")]
 pub(crate) struct SaveArgs {
     #[command(flatten)]
     session: SessionArgs,
-    /// What kind of conversation it is: brainstorm, debug, plan, learn, or another word
+    /// Its kind: brainstorm, debug, plan, learn, or another word
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_type)]
     kind: Option<String>,
     /// What it is about [default: the session's title]

@@ -63,15 +63,16 @@ fn capsules_and_sessions_are_listed_with_all_that_tells_them_apart() {
 
 #[test]
 fn session_is_shown_exported_gone_on_with_or_copied() {
-    let env = env_with_capsule();
     let cases: [(&str, &str, &[&str]); 5] = [
         ("2\r", "d\r", &["Please fix the bug in calc.py", "add(1, 2) is -1"]),
         ("3\r", "e\r", &["packed Codex CLI session 01a1dcb4"]),
         ("3\r", "c\r", &["nothing was written", "codex resume 01a1dcb4"]),
-        ("2\r", "fork\r", &["copied", "claude --resume"]),
+        ("2\r", "fork\r", &["created", "claude --resume"]),
         ("1\r", "d\r", &["system prompt", "everything that git does not ignore"]),
     ];
     for (item, action, shown) in cases {
+        // What is exported is one more to choose from.
+        let env = env_with_capsule();
         let mut terminal = start(&env, 150, "import");
         answer(&mut terminal, "which one?", item);
         // A capsule is packed already.

@@ -78,7 +78,6 @@ fn help_is_an_answer() {
           --project <FOLDER>  The folder to go on in [default: the session's own]
           --fork              Copy a session that is the target's own already
           --tokens <N>        Fit it into this many tokens [default: what the target takes]
-          --into-editor       Write it into the history of the target's editor, while that is closed
           --prompt            Go on from a prompt, which is written and copied
           --context-only      Leave a brief where the target reads its instructions
           --dry-run           Print what would be done, and do nothing

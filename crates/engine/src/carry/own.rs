@@ -1,11 +1,13 @@
-//! Sessions that are the target's own already: its client goes on with them, and nothing needs to be written.
+//! Sessions that are the target's own already: its client goes on with them, and nothing needs to be written; or they come
+//! from another home, and move with all of their records.
 
 use std::path::PathBuf;
 
-use carryover_agents::{Agent, ResumeCommand, Source};
+use carryover_agents::{Agent, OwnSession, ResumeCommand, Source, TargetView, Version, WritePlan, WriteRequest};
 use carryover_core::transcript::SessionId;
 
-use super::resume::client_stores;
+use super::fit::FittedSession;
+use super::resume::{ResumeError, client_stores};
 use crate::context::Context;
 use crate::sessions::list::ListedSession;
 use crate::sessions::project::resolve_path;
@@ -43,4 +45,34 @@ pub(crate) fn command_for(
         return None;
     }
     agent.resume_command(source, id, &there.unwrap_or_else(|| context.cwd.clone()))
+}
+
+/// Records that come from another home.
+#[derive(Clone)]
+pub struct MovedRecords {
+    pub old_home: Option<PathBuf>,
+}
+
+/// Plans a session of the target's own with all of its records. One that has to be cut, that was put together from several, or
+/// that a newer client than the installed one wrote, is written anew.
+pub(super) fn plan_whole(
+    target: &dyn Agent,
+    session: &ListedSession,
+    fitted: &FittedSession,
+    moved: &MovedRecords,
+    request: &WriteRequest<'_>,
+    view: &TargetView<'_>,
+) -> Result<Option<WritePlan>, ResumeError> {
+    let [source] = fitted.sources.as_slice() else { return Ok(None) };
+    let is_cut = fitted.cut > 0 || fitted.clipped > 0 || fitted.brief.is_some() || fitted.n_openings > 0;
+    let written_by = source.header.client_version.as_deref().and_then(Version::find_in);
+    let is_captured = source.agent.as_captured().is_some() || source.agent.facts().id != target.facts().id;
+    let is_newer = written_by.zip(view.version).is_some_and(|(written_by, here)| written_by > here);
+    if is_captured || is_cut || is_newer || request.entries.iter().any(|carried| carried.clipped) {
+        return Ok(None);
+    }
+    let old_home = moved.old_home.as_deref();
+    let own = OwnSession { source: &source.source, root: &session.store.root, header: &source.header, old_home };
+    let writer = target.writer().ok_or(ResumeError::NoWriter(target.facts().name))?;
+    Ok(writer.plan_own(&own, request, view)?)
 }

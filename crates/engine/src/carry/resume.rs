@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Env, LifeSign, Liveness, Loss, OwnSession, ResumeCommand, Store, SubAgentLink,
-    TargetView, Version, WriteOp, WritePlan, WriteRequest, Writer,
+    AGENTS, Agent, AgentError, Env, LifeSign, Liveness, Loss, ResumeCommand, Store, SubAgentLink, TargetView, WriteOp,
+    WritePlan, WriteRequest, Writer,
 };
 use carryover_core::redact::redact_title;
 use carryover_core::tokens::estimate;
@@ -31,6 +31,7 @@ use crate::write::undo;
 
 use super::earlier::{EarlierCopy, source_ref};
 use super::fit::{self, FittedSession};
+use super::own::{MovedRecords, plan_whole};
 use super::report;
 use super::window::model_window;
 
@@ -52,12 +53,6 @@ pub struct Options {
     pub whole: Option<MovedRecords>,
     /// Into the target's editor, whose own databases are changed: for who has asked for it.
     pub into_editor: bool,
-}
-
-/// Records that come from another home.
-#[derive(Clone)]
-pub struct MovedRecords {
-    pub old_home: Option<PathBuf>,
 }
 
 /// The result of a resume, or of a dry run.
@@ -199,30 +194,6 @@ pub(crate) fn resume_among(
         write_session(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
     Ok(report)
-}
-
-/// Plans a session of the target's own with all of its records. One that has to be cut, that was put together from several, or
-/// that a newer client than the installed one wrote, is written anew.
-fn plan_whole(
-    target: &dyn Agent,
-    session: &ListedSession,
-    fitted: &FittedSession,
-    moved: &MovedRecords,
-    request: &WriteRequest<'_>,
-    view: &TargetView<'_>,
-) -> Result<Option<WritePlan>, ResumeError> {
-    let [source] = fitted.sources.as_slice() else { return Ok(None) };
-    let is_cut = fitted.cut > 0 || fitted.clipped > 0 || fitted.brief.is_some() || fitted.n_openings > 0;
-    let written_by = source.header.client_version.as_deref().and_then(Version::find_in);
-    let is_captured = source.agent.as_captured().is_some() || source.agent.facts().id != target.facts().id;
-    let is_newer = written_by.zip(view.version).is_some_and(|(written_by, here)| written_by > here);
-    if is_captured || is_cut || is_newer || request.entries.iter().any(|carried| carried.clipped) {
-        return Ok(None);
-    }
-    let old_home = moved.old_home.as_deref();
-    let own = OwnSession { source: &source.source, root: &session.store.root, header: &source.header, old_home };
-    let writer = target.writer().ok_or(ResumeError::NoWriter(target.facts().name))?;
-    Ok(writer.plan_own(&own, request, view)?)
 }
 
 /// The session that started a sub-agent, as it was and as it is written now.

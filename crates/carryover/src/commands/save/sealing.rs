@@ -17,14 +17,16 @@ use crate::ui::Ui;
 /// Sealing.
 #[derive(Args)]
 pub(super) struct SealArgs {
-    /// Seal what was said: encrypt it, with a passphrase that is asked for, or for keys
+    /// Seal what was said, with a passphrase that is asked for, or for keys
     #[arg(long)]
     pub(super) encrypt: bool,
-    /// Seal it for a key (age1…, ssh-ed25519 …) or a file of them; can be given several times
+    /// Seal it for a key (age1…, ssh-ed25519 …) or a file of such keys
+    ///
+    /// Can be given several times.
     #[arg(long, value_name = "KEY|FILE", requires = "encrypt", conflicts_with = "passphrase_file")]
     recipient: Vec<String>,
     /// The passphrase is the first line of a file; `-` is standard input
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, hide_short_help = true)]
     passphrase_file: Option<PathBuf>,
 }
 
