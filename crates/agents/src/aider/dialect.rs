@@ -173,7 +173,7 @@ pub(super) fn describe_outcome(number: Option<usize>, outcome: &Outcome, text: &
         None => "[result".to_owned(),
     };
     head.push_str(match outcome.status {
-        Status::Done => "",
+        Status::Done | Status::Ended => "",
         Status::Failed => ", failed",
         Status::Interrupted => ", interrupted",
     });

@@ -43,7 +43,7 @@ impl<'a> BlockWriter<'a> {
     /// The outcome's block, and what the client draws of it on the screen.
     pub(super) fn write_outcome(&mut self, outcome: &Outcome, losses: &mut Vec<Loss>) -> (Value, Option<Value>) {
         let call = self.calls.find_call(&outcome.call).cloned().unwrap_or_default();
-        let failed = outcome.status != Status::Done;
+        let failed = outcome.status.is_failure();
         let mut content = make_content(&outcome.parts, losses);
         if let (Some(code), Value::String(text)) = (outcome.exit_code.filter(|code| *code != 0), &content) {
             content = json!(format!("Exit code {code}\n{text}"));
@@ -67,7 +67,7 @@ pub(super) fn make_content(parts: &[Part], losses: &mut Vec<Loss>) -> Value {
 
 fn shell_result(outcome: &Outcome, content: &Value) -> Value {
     match content {
-        Value::String(text) if outcome.status != Status::Done => json!(format!("Error: {text}")),
+        Value::String(text) if outcome.status.is_failure() => json!(format!("Error: {text}")),
         _ => json!({
             "stdout": text_of(&outcome.parts), "stderr": "", "interrupted": false, "isImage": false,
             "noOutputExpected": false,

@@ -51,7 +51,7 @@ fn display_command(
     let words = json!(["/bin/bash", "-lc", command]);
     let parsed = json!([{ "type": "unknown", "cmd": command }]);
     let text = display_text(outcome);
-    let failed = i32::from(outcome.status != Status::Done);
+    let failed = i32::from(outcome.status.is_failure());
     let exit_code = outcome.exit_code.unwrap_or(failed);
     let duration = json!({ "secs": 0, "nanos": 0 });
     DisplayedCall {
@@ -88,7 +88,7 @@ fn display_changes(
         by_path.insert(speech.absolute_path(change.path()), shown);
     }
     let (text, by_path) = (display_text(outcome), Value::Object(by_path));
-    let done = outcome.status == Status::Done;
+    let done = !outcome.status.is_failure();
     let (stdout, stderr) = if done { (text, String::new()) } else { (String::new(), text) };
     DisplayedCall {
         item: json!({
@@ -122,7 +122,7 @@ fn display_mcp_call(asked: &WrittenCall<'_>, outcome: &Outcome) -> Option<Displa
 }
 
 fn status_word(outcome: &Outcome) -> &'static str {
-    if outcome.status == Status::Done { "completed" } else { "failed" }
+    if outcome.status.is_failure() { "failed" } else { "completed" }
 }
 
 fn display_text(of: &Outcome) -> String {

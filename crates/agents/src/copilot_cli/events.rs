@@ -150,7 +150,7 @@ impl<'a> EventWriter<'a> {
         let call = self.calls.find_call(&outcome.call).cloned().unwrap_or_default();
         let text = text_of(&outcome.parts);
         let is_shell = call.tool == "bash" && outcome.exit_code.is_some() && outcome.status != Status::Interrupted;
-        let data = if outcome.status == Status::Done || is_shell {
+        let data = if !outcome.status.is_failure() || is_shell {
             self.result_data(&call.id, &text, outcome, is_shell)
         } else {
             for blob in outcome.parts.iter().filter_map(as_blob) {

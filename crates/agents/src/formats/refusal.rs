@@ -23,7 +23,7 @@ const FEEDBACK_MARKS: &[&str] = &["the user said:\n", "user feedback: "];
 
 /// A refusal as most clients word it.
 pub(crate) fn find_common_refusal(outcome: &Outcome) -> Option<Refusal> {
-    if outcome.status == Status::Done {
+    if !outcome.status.is_failure() {
         return None;
     }
     let text = text_cow(&outcome.parts);

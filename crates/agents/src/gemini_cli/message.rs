@@ -264,7 +264,7 @@ fn show_outcome(shown: &mut Value, outcome: &Outcome, tool: &str) {
         let text = text_of(&outcome.parts);
         shown["resultDisplay"] = json!(text[..text.floor_char_boundary(MAX_SHOWN_BYTES)]);
         shown["status"] = json!(match outcome.status {
-            Status::Done => "success",
+            Status::Done | Status::Ended => "success",
             Status::Failed if outcome.exit_code.is_some() && tool == SHELL_TOOL => "success",
             Status::Failed => "error",
             Status::Interrupted => "cancelled",
@@ -281,7 +281,7 @@ fn make_response(outcome: &Outcome, tool: &str) -> Value {
             json!({ "output": format!("Output: {output}\nExit Code: {code}") })
         }
         (_, Some(code)) => json!({ "error": format!("{text}\nExit Code: {code}") }),
-        (Status::Done, None) => json!({ "output": text }),
+        (Status::Done | Status::Ended, None) => json!({ "output": text }),
         (_, None) => json!({ "error": text }),
     }
 }

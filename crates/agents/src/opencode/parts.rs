@@ -76,7 +76,7 @@ pub(super) fn complete_call(part: &mut Value, outcome: &Outcome, at: Timestamp, 
     }
     let text = std::iter::once(text).chain(stand_ins).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
     // A command that failed has an outcome like any other, with its exit code; a tool that failed has an error.
-    let failed = outcome.status != Status::Done && outcome.exit_code.is_none() && attachments.is_empty();
+    let failed = outcome.status.is_failure() && outcome.exit_code.is_none() && attachments.is_empty();
     if failed {
         part["state"] = json!({ "status": "error", "input": input, "error": text, "time": time });
         return;

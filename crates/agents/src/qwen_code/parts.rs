@@ -61,7 +61,7 @@ impl<'a> PartWriter<'a> {
             text = outcome::with_exit_code(&text, code);
         }
         let (field, status) = match outcome.status {
-            Status::Done => ("output", "success"),
+            Status::Done | Status::Ended => ("output", "success"),
             Status::Failed => ("error", "error"),
             Status::Interrupted => ("error", "cancelled"),
         };

@@ -201,7 +201,11 @@ impl Teller<'_> {
     }
 
     fn test_run_line(&self, run: &TestRun) -> BriefLine {
-        let result = format!("{:?}", run.result).to_lowercase();
+        let result = match run.result {
+            TestResult::Passed => "passed",
+            TestResult::Failed => "failed",
+            TestResult::Unknown => "ended, how is not recorded",
+        };
         let counts = run.counts.as_ref().map(|counts| format!(" ({counts})")).unwrap_or_default();
         BriefLine { text: format!("{} {result}{counts}", run.what.text), ..self.item_line(&run.what) }
     }
@@ -212,7 +216,7 @@ impl Teller<'_> {
         let tests = match file.tests {
             Some(TestResult::Passed) => ", tests passed since",
             Some(TestResult::Failed) => ", tests failed since",
-            None => "",
+            Some(TestResult::Unknown) | None => "",
         };
         // The last entry is the one that left the file like this.
         let changed_by = file.entries.last().map_or(&[][..], std::slice::from_ref);
@@ -224,7 +228,11 @@ impl Teller<'_> {
 
     fn command_line(&self, run: &CommandRun) -> BriefLine {
         let code = run.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
-        let ended = if run.failed { format!("failed{code}") } else { "ok".to_owned() };
+        let ended = match run {
+            run if run.failed => format!("failed{code}"),
+            run if run.is_end_known => "ok".to_owned(),
+            _ => "ended, how is not recorded".to_owned(),
+        };
         let times = if run.runs > 1 { format!(", {} times", run.runs) } else { String::new() };
         let tests = run.tests.as_ref().map(|tests| format!(", {tests}")).unwrap_or_default();
         BriefLine {

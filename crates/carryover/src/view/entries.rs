@@ -92,7 +92,9 @@ impl<'a> CallTools<'a> {
 /// How a call ended, where that needs saying.
 pub(super) fn describe_ending(outcome: &Outcome) -> Option<String> {
     let word = match outcome.status {
-        Status::Done => return outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}")),
+        Status::Done | Status::Ended => {
+            return outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));
+        }
         Status::Failed => "failed",
         Status::Interrupted => "interrupted",
     };

@@ -187,6 +187,7 @@ fn part_row(part: &Part) -> PartRow<'_> {
 fn status_word(status: Status) -> &'static str {
     match status {
         Status::Done => "done",
+        Status::Ended => "ended",
         Status::Failed => "failed",
         Status::Interrupted => "interrupted",
     }

@@ -163,6 +163,8 @@ pub enum FileChange {
 pub enum TestResult {
     Passed,
     Failed,
+    /// It came to an end, and nothing tells which.
+    Unknown,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -202,6 +204,9 @@ pub struct CommandRun {
     /// How it ended the last time; none where the agent does not tell.
     pub exit_code: Option<i32>,
     pub failed: bool,
+    /// Whether anything tells how it ended the last time.
+    #[serde(rename = "end_known")]
+    pub is_end_known: bool,
     /// The counts of a test run, in one line: `12 passed, 1 failed`.
     pub tests: Option<String>,
     #[serde(serialize_with = "text::perhaps")]

@@ -191,6 +191,7 @@ fn format_call(call: &Call, action: &Action, outcome: Option<&Outcome>) -> Strin
     };
     let how = match outcome.map(|outcome| (outcome.status, outcome.exit_code)) {
         Some((Status::Done, _)) => "ok".to_owned(),
+        Some((Status::Ended, _)) => "ended".to_owned(),
         Some((Status::Failed, Some(code))) => format!("failed (exit {code})"),
         Some((Status::Failed, None)) => "failed".to_owned(),
         Some((Status::Interrupted, _)) | None => "interrupted".to_owned(),

@@ -143,7 +143,7 @@ pub(super) fn format_file_change(file: &TouchedFile, width: usize) -> String {
     let tests = match file.tests {
         Some(TestResult::Passed) => ", tests that name it passed since",
         Some(TestResult::Failed) => ", tests that name it failed since",
-        None => "",
+        Some(TestResult::Unknown) | None => "",
     };
     let time = match file.change {
         FileChange::Created => file.at.map(|at| format!(", last edit {}", format_time(at))).unwrap_or_default(),
@@ -160,6 +160,7 @@ pub(super) fn format_test_run(run: &TestRun, width: usize) -> String {
     let result = match run.result {
         TestResult::Passed => "passed",
         TestResult::Failed => "failed",
+        TestResult::Unknown => "ended, how is not recorded",
     };
     let counts = run.counts.as_ref().map(|counts| format!(" ({})", flatten_text(counts, 120))).unwrap_or_default();
     let since = if run.edited_since { "; files were changed after it" } else { "" };
@@ -171,6 +172,7 @@ pub(super) fn format_command(run: &CommandRun, width: usize) -> String {
         (Some(tests), _, _) => format!(": {}", flatten_text(tests, 80)),
         (None, true, Some(code)) => format!(": failed with exit code {code}"),
         (None, true, None) => ": failed".to_owned(),
+        (None, false, _) if !run.is_end_known => ": ended, how is not recorded".to_owned(),
         (None, false, _) => String::new(),
     };
     format!("{}{end}", inline_code(&run.command, width))

@@ -158,10 +158,10 @@ fn call_end(call: &CallEvent, is_last: bool, quoting: Quoting) -> String {
     }
     let Some(end) = &call.end else { return ", no outcome".to_owned() };
     let word = match end.status {
-        Status::Done if is_last && matches!(call.action, Action::Run { .. }) => {
+        Status::Done | Status::Ended if is_last && matches!(call.action, Action::Run { .. }) => {
             return quote_output(&end.text, quoting);
         }
-        Status::Done => return String::new(),
+        Status::Done | Status::Ended => return String::new(),
         Status::Failed => ", failed",
         Status::Interrupted => ", interrupted",
     };

@@ -69,8 +69,17 @@ pub struct Call {
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Done,
+    /// Over; whether it did what it should is not on record.
+    Ended,
     Failed,
     Interrupted,
+}
+
+impl Status {
+    /// Whether the client says that it went wrong.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::Interrupted)
+    }
 }
 
 /// The outcome of a call.

@@ -284,7 +284,7 @@ impl HistoryBuilder<'_> {
         if let Some((action, answers)) = told {
             (call.action, call.answers) = (action, answers);
         }
-        if outcome.status != Status::Done {
+        if outcome.status.is_failure() {
             call.refusal = self.agent.refusal(&outcome);
         }
         let (status, exit_code) = (outcome.status, outcome.exit_code);

@@ -371,7 +371,7 @@ impl FakeAgent {
             Body::Reasoning(reasoning) => json!({ "t": "think", "s": reasoning.text }),
             Body::Call(call) => json!({ "t": "call", "id": id(&call.id), "tool": call.tool, "input": call.input }),
             Body::Outcome(outcome) => {
-                json!({ "t": "out", "id": id(&outcome.call), "s": text, "failed": outcome.status != Status::Done })
+                json!({ "t": "out", "id": id(&outcome.call), "s": text, "failed": outcome.status.is_failure() })
             }
             other => panic!("{other:?} is not live"),
         };

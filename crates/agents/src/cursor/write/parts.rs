@@ -62,7 +62,7 @@ impl<'a> PartWriter<'a> {
             text = with_exit_code(&text, code);
         }
         shown.insert(0, json!({ "type": "text", "text": text }));
-        let is_error = outcome.status != Status::Done;
+        let is_error = outcome.status.is_failure();
         let mut result = json!({
             "type": "tool-result", "toolCallId": call.id, "toolName": call.tool, "result": text, "experimental_content": shown,
         });

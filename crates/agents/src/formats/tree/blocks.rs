@@ -58,7 +58,7 @@ impl<'a> BlockWriter<'a> {
         }
         json!({
             "role": "toolResult", "toolCallId": call.id, "toolName": call.tool, "content": make_content(&parts, losses),
-            "isError": outcome.status != Status::Done,
+            "isError": outcome.status.is_failure(),
         })
     }
 

@@ -17,6 +17,21 @@ fn a_check_fails_until_it_passes() {
 }
 
 #[test]
+fn a_command_of_which_only_the_end_is_on_record_neither_passed_nor_failed() {
+    let ended = |text| Some((Status::Ended, None, text));
+    let failed = new_history().user("please make all of the tests pass").run("cargo test", 101, "test a ... FAILED");
+    let tale = failed.call("run", run_action("cargo test"), ended(""));
+    let brief = tale.brief();
+    assert_eq!(brief.tests.unwrap().result, TestResult::Unknown);
+    assert_eq!((brief.commands[0].failed, brief.commands[0].is_end_known), (false, false));
+    assert_eq!(failing_texts(&tale), ["cargo test"], "it is not known to pass");
+    // Its own counts tell.
+    let told =
+        new_history().user("go").call("run", run_action("cargo test"), ended("test result: ok. 3 passed; 0 failed;"));
+    assert_eq!(told.brief().tests.unwrap().result, TestResult::Passed);
+}
+
+#[test]
 fn the_lines_that_tell_the_error_are_quoted() {
     let output = "running\nValueError: no such column: plan\nmake: *** [all] Error 1";
     let brief = new_history().user("please make the whole thing work").run("make; echo $? | cat", 2, output).brief();

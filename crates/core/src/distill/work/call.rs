@@ -2,13 +2,13 @@
 
 use std::cell::OnceCell;
 
-use super::outcome;
+use super::outcome::{self, exit_code_in_text};
 use super::role::{self, Role};
 use super::shell::CommandLine;
 use super::test_run::{self, TestReport};
 use crate::distill::{CallEnd, CallEvent, Item, Quoting, Step, Voice};
 use crate::time::Timestamp;
-use crate::transcript::{Action, Change, EntryKey};
+use crate::transcript::{Action, Change, EntryKey, Status};
 
 /// The longest command that is quoted, in characters.
 const COMMAND_CHARS: usize = 600;
@@ -71,7 +71,16 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn succeeded(&self) -> bool {
-        self.end.is_some() && !self.failed
+        self.end.is_some() && !self.failed && !self.is_untold_run()
+    }
+
+    /// Whether a command came to an end that nothing tells: no exit code, no counts, and no word of its client's.
+    pub(super) fn is_untold_run(&self) -> bool {
+        let is_untold = |end: &CallEnd| {
+            let code = end.exit_code.or_else(|| exit_code_in_text(&end.text));
+            end.status == Status::Ended && code.is_none() && self.report.is_none() && !self.failed
+        };
+        matches!(self.action, Action::Run { .. }) && self.end.is_some_and(is_untold)
     }
 
     /// Its aim as text, the same for a thing that is tried again.

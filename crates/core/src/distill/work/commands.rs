@@ -49,6 +49,7 @@ fn summarize_runs(work: &Work<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
         failures: calls.iter().filter(|call| call.failed).count(),
         exit_code: last.end.and_then(|end| end.exit_code.or_else(|| exit_code_in_text(&end.text))),
         failed: last.failed,
+        is_end_known: !last.is_untold_run(),
         tests: last.report.as_ref().map(TestReport::format_counts),
         at: calls.iter().find_map(|call| call.at),
         entries: entries[entries.len().saturating_sub(MAX_ENTRIES)..].to_vec(),
@@ -64,7 +65,11 @@ pub(super) fn last_test_run(work: &Work<'_>) -> Option<TestRun> {
         |touch: &FileTouch<'_>| work.calls[touch.call].step > call.step && !matches!(touch.effect, FileEffect::Read);
     Some(TestRun {
         what: call.to_item(work.quoting),
-        result: if call.failed { TestResult::Failed } else { TestResult::Passed },
+        result: match call {
+            call if call.failed => TestResult::Failed,
+            call if call.is_untold_run() => TestResult::Unknown,
+            _ => TestResult::Passed,
+        },
         counts: call.report.as_ref().map(TestReport::format_counts),
         edited_since: work.touches.iter().any(changed),
     })

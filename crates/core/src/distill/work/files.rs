@@ -97,7 +97,9 @@ fn collect_states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
 fn tests_since(work: &Work<'_>, path: &str, changed: usize) -> Option<TestResult> {
     let name = path.rsplit('/').next()?;
     let stem = Some(bare_stem(name)).filter(|stem| stem.len() > 2)?;
-    let is_run = |call: &&Call<'_>| call.line.as_ref().is_some_and(test_run::has_test_command) && call.end.is_some();
+    let is_run = |call: &&Call<'_>| {
+        call.line.as_ref().is_some_and(test_run::has_test_command) && (call.failed || call.succeeded())
+    };
     let mut runs = work.calls[changed + 1..].iter().rev().filter(is_run);
     runs.find_map(|call| {
         let (Action::Run { command, .. }, Some(end)) = (call.action, call.end) else { return None };

@@ -4,7 +4,7 @@ use super::shell::CommandLine;
 use super::test_run::TestReport;
 use crate::distill::{CallEnd, Quoting};
 use crate::plain::strip_hidden;
-use crate::transcript::{Action, Status};
+use crate::transcript::Action;
 
 /// How many bytes of an output's ends are looked at.
 const END_BYTES: usize = 6 * 1024;
@@ -21,13 +21,13 @@ pub(super) fn has_failed(
     report: Option<&TestReport>,
     is_check: bool,
 ) -> bool {
-    let Action::Run { command, .. } = action else { return end.status != Status::Done };
+    let Action::Run { command, .. } = action else { return end.status.is_failure() };
     let code = end.exit_code.or_else(|| exit_code_in_text(&end.text));
     match code {
         Some(0) => {}
         Some(1) if line.is_some_and(|line| says_no_with_one(line, &end.text)) => return false,
         Some(_) => return true,
-        None if end.status != Status::Done => return true,
+        None if end.status.is_failure() => return true,
         None => {}
     }
     // A pipe hides the exit code of what it cuts short.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::escape::clip_lines;
 use crate::distill::{Event, History, Quoting, Roots};
-use crate::transcript::{Action, Change, Hunk, Status};
+use crate::transcript::{Action, Change, Hunk};
 
 /// One step in the life of a file.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub(crate) fn collect_pieces<'a>(history: &'a History, root: &str) -> BTreeMap<S
     let mut found: BTreeMap<String, Vec<DiffPiece<'a>>> = BTreeMap::new();
     for step in &history.steps {
         let Event::Call(call) = &step.event else { continue };
-        if call.end.as_ref().is_some_and(|end| end.status != Status::Done) {
+        if call.end.as_ref().is_some_and(|end| end.status.is_failure()) {
             continue;
         }
         match &call.action {

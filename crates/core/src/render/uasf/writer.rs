@@ -6,8 +6,7 @@ use super::{Queued, UASF_SCHEMA, Uasf, UasfCall, UasfEvent, UasfOutcome, UasfPar
 use crate::json::Json;
 use crate::time::Timestamp;
 use crate::transcript::{
-    Action, Answer, BlobLocation, Body, Call, CallId, Change, Entry, Header, Hunk, Origin, Outcome, Part, Status,
-    text_of,
+    Action, Answer, BlobLocation, Body, Call, CallId, Change, Entry, Header, Hunk, Origin, Outcome, Part, text_of,
 };
 
 /// One thing that is told; all of them are in the order in which the model saw them.
@@ -199,7 +198,7 @@ fn call_events(
     let came_back = outcome.as_ref().filter(|(.., outcome)| !outcome.parts.is_empty());
     let output = came_back.map(|(.., outcome)| text_of(&outcome.parts));
     let exit_code = outcome.as_ref().and_then(|(.., outcome)| outcome.exit_code);
-    let failed = outcome.as_ref().is_some_and(|(.., outcome)| outcome.status != Status::Done);
+    let failed = outcome.as_ref().is_some_and(|(.., outcome)| outcome.status.is_failure());
     let mut events = action_events(fuller.as_ref().unwrap_or(&action), &call.tool, output.clone(), exit_code);
     let is_run = events[0].kind == kind::SHELL_COMMAND;
     events.iter_mut().skip(1).for_each(|event| event.same_call = true);
