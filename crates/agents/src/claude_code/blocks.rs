@@ -1,6 +1,6 @@
 //! Content blocks: calls, outcomes, text and images as the Messages API spells them.
 
-use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part, Status, text_of};
+use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part, text_of};
 use serde_json::{Value, json};
 
 use super::dialect;

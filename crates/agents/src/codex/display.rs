@@ -1,6 +1,6 @@
 //! Calls as the client shows them: display items, and the older events that say the same.
 
-use carryover_core::transcript::{Action, Change, Outcome, Status, into_text};
+use carryover_core::transcript::{Action, Change, Outcome, into_text};
 use serde_json::{Map, Value, json};
 
 use super::call_translator::{CallTranslator, WrittenCall};

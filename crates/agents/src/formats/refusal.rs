@@ -1,6 +1,6 @@
 //! The words by which clients tell the model, in a tool's place, that the user said no.
 
-use carryover_core::transcript::{Outcome, Refusal, Status, text_cow};
+use carryover_core::transcript::{Outcome, Refusal, text_cow};
 
 /// Clients' words for a call that was turned down, in small letters.
 const REFUSAL_PHRASES: &[&str] = &[
@@ -38,6 +38,8 @@ pub(crate) fn find_common_refusal(outcome: &Outcome) -> Option<Refusal> {
 #[cfg(test)]
 mod tests {
     use carryover_core::transcript::{CallId, Part};
+
+    use carryover_core::transcript::Status;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Parts of messages, as the client's import wants them.
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Blob, BlobLocation, Outcome, Part, Status, text_of};
+use carryover_core::transcript::{Blob, BlobLocation, Outcome, Part, text_of};
 use serde_json::{Value, json};
 
 use crate::Loss;

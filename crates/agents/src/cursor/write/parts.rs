@@ -1,6 +1,6 @@
 //! Parts of messages: words, images, calls and outcomes as the client keeps them.
 
-use carryover_core::transcript::{Blob, BlobLocation, Call, Outcome, Part, Status, text_of};
+use carryover_core::transcript::{Blob, BlobLocation, Call, Outcome, Part, text_of};
 use serde_json::{Value, json};
 
 use super::outcome::with_exit_code;

@@ -1,6 +1,6 @@
 //! Content blocks as clients of trees spell them: calls, outcomes, text and images.
 
-use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part, Status};
+use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part};
 use serde_json::{Value, json};
 
 use super::exit_line::add_exit_line;
