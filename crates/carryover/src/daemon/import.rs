@@ -26,7 +26,8 @@ use crate::error::CommandError;
 
 /// A longer capsule is named by its path.
 const MAX_UPLOAD_BYTES: usize = 256 << 20;
-const UPLOAD_TYPES: [&str; 3] = ["application/zstd", "application/octet-stream", "application/x-tar+zstd"];
+const UPLOAD_TYPES: [&str; 4] =
+    ["application/zstd", "application/zip", "application/octet-stream", "application/x-tar+zstd"];
 
 /// How the capsule is gone on with; in the body, or in the address where the body is the capsule.
 #[derive(Deserialize)]

@@ -130,6 +130,9 @@ fn same_session_gives_the_same_bytes() {
     let (first, _) = export(&env, "a.tar.zst", &["--raw"]);
     let (second, _) = export(&env, "b.tar.zst", &["--raw"]);
     assert_eq!(fs_err::read(first).unwrap(), fs_err::read(second).unwrap());
+    let (first, _) = export(&env, "a.zip", &["--raw"]);
+    let (second, _) = export(&env, "b.ZIP", &["--raw"]);
+    assert_eq!(fs_err::read(first).unwrap(), fs_err::read(second).unwrap());
 }
 
 #[test]
@@ -150,7 +153,7 @@ fn wrong_names_are_told_before_anything_is_read() {
     let env = env_with_git();
     env.write("there.tar.zst", "mine");
     let run = |output: &str| env.run(&["capsule", "export", CLAUDE, "-o", output]);
-    assert_eq!(run("capsule.zip").code, Some(64));
+    assert_eq!(run("capsule.tar.gz").code, Some(64));
     assert_eq!(run("../missing/capsule").code, Some(64));
     let taken = run("../there.tar.zst");
     assert_eq!(taken.code, Some(3), "{taken}");

@@ -116,6 +116,19 @@ fn clean_checkout_gets_its_changes_and_what_was_staged() {
 }
 
 #[test]
+fn zip_opens_as_the_other_forms_do() {
+    let sender = env_with_git();
+    make_repository(&sender);
+    let (capsule, told) = export(&sender, "a.zip", &["--raw"]);
+    assert!(fs_err::read(&capsule).unwrap().starts_with(b"PK"));
+    let env = receiver();
+    let folder = env.home().join("there");
+    let opened = import(&env, &capsule, &["--project", folder.to_str().unwrap()]);
+    assert_eq!(opened["workspace"]["files"], told["files"]);
+    assert_eq!(tree(&folder), tree(&sender.project()));
+}
+
+#[test]
 fn changes_alone_need_their_commit() {
     let sender = env_with_git();
     make_repository(&sender);

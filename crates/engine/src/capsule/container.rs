@@ -1,4 +1,6 @@
-//! The two forms of a capsule: one packed file, or a folder. Both are lists of members, the manifest first.
+//! The forms of a capsule: one packed file, of one of two kinds, or a folder. All are lists of members, the manifest first.
+
+mod zipped;
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -20,9 +22,37 @@ pub trait ReadSeek: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
+/// The kinds of packed files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackedForm {
+    TarZst,
+    /// For those who want to look into it with what every system has.
+    Zip,
+}
+
+impl PackedForm {
+    /// The one that a file of this name is of; none where it is no name of a packed capsule.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.to_lowercase();
+        let ends_in = |end: &str| name.ends_with(end);
+        match () {
+            () if ends_in(".tar.zst") || ends_in(".tzst") => Some(Self::TarZst),
+            () if ends_in(".zip") => Some(Self::Zip),
+            () => None,
+        }
+    }
+
+    const fn magic(self) -> [u8; 4] {
+        match self {
+            Self::TarZst => [0x28, 0xb5, 0x2f, 0xfd],
+            Self::Zip => *b"PK\x03\x04",
+        }
+    }
+}
+
 /// A capsule that lies somewhere.
 pub(super) enum Container {
-    Archive { stream: Box<dyn ReadSeek>, packed: u64 },
+    Packed { stream: Box<dyn ReadSeek>, form: PackedForm, packed: u64 },
     Folder(PathBuf),
 }
 
@@ -46,13 +76,15 @@ impl Container {
 
     pub(super) fn from_stream(mut stream: impl ReadSeek + 'static) -> Result<Self, CapsuleError> {
         let packed = stream.seek(SeekFrom::End(0))?;
-        Ok(Self::Archive { stream: Box::new(stream), packed })
+        let form = read_form(&mut stream)?;
+        Ok(Self::Packed { stream: Box::new(stream), form, packed })
     }
 
     /// Visits every member, until it is told to stop.
     pub(super) fn walk(&mut self, visit: Visit<'_>) -> Result<(), CapsuleError> {
         match self {
-            Self::Archive { stream, packed } => walk_archive(stream.as_mut(), *packed, visit),
+            Self::Packed { stream, form: PackedForm::TarZst, packed } => walk_archive(stream.as_mut(), *packed, visit),
+            Self::Packed { stream, form: PackedForm::Zip, packed } => zipped::walk_zip(stream.as_mut(), *packed, visit),
             Self::Folder(folder) => walk_folder(folder, visit),
         }
     }
@@ -61,7 +93,6 @@ impl Container {
 fn walk_archive(stream: &mut dyn ReadSeek, packed: u64, visit: Visit<'_>) -> Result<(), CapsuleError> {
     const NAME: &str = "it";
     stream.seek(SeekFrom::Start(0))?;
-    check_magic(stream)?;
     let mut unpacked = zstd::Decoder::with_buffer(BufReader::with_capacity(BUFFER_BYTES, stream))?;
     unpacked.window_log_max(limits::WINDOW_LOG)?;
     let tar = TarStream {
@@ -102,18 +133,16 @@ fn stop() -> CapsuleError {
     CapsuleError::NoCapsule(String::new())
 }
 
-fn check_magic(stream: &mut dyn ReadSeek) -> Result<(), CapsuleError> {
+/// The form that the first bytes are of.
+fn read_form(stream: &mut impl ReadSeek) -> Result<PackedForm, CapsuleError> {
     let mut magic = [0; 4];
-    let is_whole = match stream.read_exact(&mut magic) {
-        Ok(()) => true,
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
-        Err(error) => return Err(error.into()),
-    };
-    if !is_whole || magic != [0x28, 0xb5, 0x2f, 0xfd] {
-        return Err(CapsuleError::NoCapsule("it is not packed by zstd, and no folder".into()));
-    }
     stream.seek(SeekFrom::Start(0))?;
-    Ok(())
+    match stream.read_exact(&mut magic) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error.into()),
+        Ok(()) | Err(_) => {}
+    }
+    let form = [PackedForm::TarZst, PackedForm::Zip].into_iter().find(|form| form.magic() == magic);
+    form.ok_or_else(|| CapsuleError::NoCapsule("it is packed neither by zstd nor as a zip, and no folder".into()))
 }
 
 fn check_length(name: &str, size: u64) -> Result<(), CapsuleError> {
@@ -205,7 +234,7 @@ impl Content {
     }
 }
 
-/// Writes members as one packed file.
+/// Writes members as one packed file, in a stream that cannot go back.
 pub(super) fn write_archive<W: Write>(members: &[Member], modified_seconds: u64, out: W) -> io::Result<W> {
     let mut packer = zstd::Encoder::new(out, LEVEL)?;
     packer.multithread(n_threads())?;
@@ -215,6 +244,19 @@ pub(super) fn write_archive<W: Write>(members: &[Member], modified_seconds: u64,
         archive.append_data(&mut header, &member.name, member.content.open()?)?;
     }
     archive.into_inner()?.finish()
+}
+
+/// Writes members as one packed file.
+pub(super) fn write_packed<W: Write + Seek>(
+    form: PackedForm,
+    members: &[Member],
+    modified_seconds: u64,
+    out: W,
+) -> io::Result<W> {
+    match form {
+        PackedForm::TarZst => write_archive(members, modified_seconds, out),
+        PackedForm::Zip => zipped::write_zip(members, out),
+    }
 }
 
 /// The head of a file in an archive. Whose it was and when it was read is nobody's concern.

@@ -23,7 +23,7 @@ mod transcript;
 pub mod workspace;
 
 pub(crate) use container::Content;
-pub use container::ReadSeek;
+pub use container::{PackedForm, ReadSeek};
 pub use error::CapsuleError;
 pub use limits::MAX_RATIO;
 pub(crate) use limits::{MAX_DOCUMENT_BYTES as MAX_MANIFEST_BYTES, MAX_TOTAL_BYTES as MAX_CAPSULE_BYTES};

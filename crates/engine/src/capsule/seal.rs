@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::CapsuleError;
 use super::boundary::{Boundary, GitPosition};
-use super::container::{Content, Member, write_archive, write_folder};
+use super::container::{Content, Member, PackedForm, write_archive, write_folder, write_packed};
 use super::limits;
 use super::manifest::{
     BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SOURCE, SourceSession, TRANSCRIPT, WORKSPACE,
@@ -296,11 +296,12 @@ impl SealedCapsule {
     }
 
     /// Puts it into a file of its owner's alone, in one step.
-    pub fn write_file(&self, path: &Path) -> Result<u64, CapsuleError> {
+    pub fn write_file(&self, path: &Path, form: PackedForm) -> Result<u64, CapsuleError> {
         let folder = files::parent_folder(path)?;
         files::create_private_folder(folder)?;
         let mut file = files::create_temporary(folder)?;
-        self.write_archive(io::BufWriter::new(file.as_file_mut()))?.flush()?;
+        let out = io::BufWriter::new(file.as_file_mut());
+        write_packed(form, &self.members, self.manifest.modified_seconds(), out)?.flush()?;
         file.as_file().sync_all()?;
         let bytes = file.as_file().metadata()?.len();
         file.persist(path).map_err(|failed| failed.error)?;

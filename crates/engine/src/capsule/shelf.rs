@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::container::{Content, Member, write_archive};
+use super::container::{Content, Member, PackedForm, write_archive};
 use super::manifest::{MANIFEST, Manifest};
 use super::{Capsule, CapsuleError};
 use crate::context::Context;
@@ -12,8 +12,8 @@ use crate::sessions::list::ListedSession;
 use crate::sessions::read::session_start;
 
 const FOLDER: &str = "capsules";
-/// How the name of a packed capsule ends.
-pub const FILE_END: &str = ".tar.zst";
+/// How the name of a packed capsule ends, where we choose it.
+const FILE_END: &str = ".tar.zst";
 
 /// A capsule, and where it is.
 #[derive(Debug, Clone)]
@@ -105,9 +105,9 @@ pub fn list_capsules(context: &Context) -> Vec<ShelvedCapsule> {
 fn list_paths(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
-    let is_packed = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(FILE_END));
+    let form = |path: &Path| path.file_name().and_then(|name| PackedForm::from_name(&name.to_string_lossy()));
     let is_laid_out = |path: &Path| path.join("manifest.json").is_file() && path.join("boundary.json").is_file();
-    let mut paths: Vec<PathBuf> = paths.filter(|path| is_packed(path) || is_laid_out(path)).collect();
+    let mut paths: Vec<PathBuf> = paths.filter(|path| form(path).is_some() || is_laid_out(path)).collect();
     paths.sort();
     paths
 }

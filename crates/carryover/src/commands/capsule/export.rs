@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use carryover_engine::capsule::workspace::{FilesMode, LeftOut};
-use carryover_engine::capsule::{SealedCapsule, seal, shelf};
+use carryover_engine::capsule::{PackedForm, SealedCapsule, seal, shelf};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::ListedSession;
 use clap::Args;
@@ -31,7 +31,7 @@ const MAX_NAMED: usize = 10;
 pub(super) struct ExportArgs {
     #[command(flatten)]
     session: SessionArgs,
-    /// A file (.tar.zst), else a folder [default: a file in ~/.carryover/capsules]
+    /// A file (.tar.zst, .zip), else a folder [default: a file in ~/.carryover/capsules]
     #[arg(long, short, value_name = "FILE|DIR", value_hint = clap::ValueHint::AnyPath)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -99,7 +99,7 @@ pub(super) fn export_session(
 
 /// Where a capsule goes.
 enum Output {
-    File(PathBuf),
+    File(PathBuf, PackedForm),
     Folder(PathBuf),
 }
 
@@ -107,13 +107,13 @@ enum Output {
 fn check_output(context: &Context, output: &Path) -> Result<Output, CommandError> {
     let path = context.cwd.join(output);
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let form = PackedForm::from_name(&name);
     let ends_in = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    if ends_in(&[".zip", ".tar", ".tgz", ".tar.gz"]) {
+    if ends_in(&[".tar", ".tgz", ".tar.gz", ".zst"]) && form.is_none() {
         return Err(CommandError::usage(format!("{} is no name for a capsule", output.display()))
-            .with_hint("a packed capsule ends in .tar.zst; any other name is a folder"));
+            .with_hint("a packed capsule ends in .tar.zst or .zip; any other name is a folder"));
     }
-    let is_packed = ends_in(&[shelf::FILE_END, ".tzst"]);
-    let is_taken = if is_packed { path.symlink_metadata().is_ok() } else { path.is_file() };
+    let is_taken = if form.is_some() { path.symlink_metadata().is_ok() } else { path.is_file() };
     if is_taken {
         return Err(CommandError::new(ErrorKind::Io, format!("{} is there already", output.display()))
             .with_hint("remove it, or name another"));
@@ -126,7 +126,10 @@ fn check_output(context: &Context, output: &Path) -> Result<Output, CommandError
         (Some(above), Some(name)) => resolve_path(above).join(name),
         _ => resolve_path(&path),
     };
-    Ok(if is_packed { Output::File(path) } else { Output::Folder(path) })
+    Ok(match form {
+        Some(form) => Output::File(path, form),
+        None => Output::Folder(path),
+    })
 }
 
 fn write_capsule(
@@ -135,9 +138,10 @@ fn write_capsule(
     sealed: &SealedCapsule,
     output: Option<Output>,
 ) -> Result<(PathBuf, u64), CommandError> {
-    let output = output.unwrap_or_else(|| Output::File(shelf::default_path(context, &sealed.manifest)));
+    let on_shelf = || Output::File(shelf::default_path(context, &sealed.manifest), PackedForm::TarZst);
+    let output = output.unwrap_or_else(on_shelf);
     ui.while_doing("writing the capsule…", || match output {
-        Output::File(path) => Ok((path.clone(), sealed.write_file(&path)?)),
+        Output::File(path, form) => Ok((path.clone(), sealed.write_file(&path, form)?)),
         Output::Folder(path) => Ok((path.clone(), sealed.write_folder(&path)?)),
     })
 }

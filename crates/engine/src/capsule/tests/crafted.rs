@@ -129,6 +129,16 @@ pub(super) fn pack_members(members: &[(String, Vec<u8>)]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
+/// The same as a zip.
+pub(super) fn zip_members(members: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        archive.start_file(name.as_str(), zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
 /// Opens and verifies what is in memory.
 pub(super) fn open(bytes: Vec<u8>) -> Result<VerifiedCapsule, CapsuleError> {
     Capsule::from_reader(Cursor::new(bytes))?.verify()

@@ -3,3 +3,4 @@
 mod crafted;
 mod hostile;
 mod round_trip;
+mod zipped;

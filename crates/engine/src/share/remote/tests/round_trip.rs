@@ -24,7 +24,7 @@ fn capsule_comes_back_byte_for_byte_on_another_machine() {
     let pushed = push(&here, &remote, "aaaa1111");
     assert!(pushed.is_new && pushed.capsule.n_pieces() > 2, "{}", pushed.capsule.n_pieces());
     let file = here.path("whole");
-    seal_session(&here, "aaaa1111").write_file(&file).unwrap();
+    seal_session(&here, "aaaa1111").write_file(&file, crate::capsule::PackedForm::TarZst).unwrap();
 
     let (outcome, remote) = add(&there, Box::new(folder_bucket(&here)));
     assert_eq!(outcome, AddOutcome::Joined);
