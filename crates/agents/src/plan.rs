@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Action, Entry, Permission, SessionId};
+use serde::{Deserialize, Serialize};
 
 use crate::{Env, Store, Version};
 
@@ -140,6 +141,8 @@ pub struct SessionRows {
     pub table: &'static str,
     pub column: &'static str,
     pub value: String,
+    /// Whether the value is only what the column begins with, as where each part of a session is a row.
+    pub is_prefix: bool,
     /// Whether they are the session itself: if they change, somebody has gone on in it.
     pub is_session: bool,
     /// The row that they belong to, which the command makes where there is none: it goes with the last that does.
@@ -148,16 +151,41 @@ pub struct SessionRows {
     pub member: Option<JsonMember>,
 }
 
-/// One member of an object in the JSON that a row holds.
+/// One member of an object, or one element of an array, in the JSON that a row holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonMember {
     /// The column that holds the JSON.
     pub column: &'static str,
-    /// The names that lead from the root to the object.
+    /// The names that lead from the root to the object or array.
     pub path: &'static [&'static str],
+    pub holder: JsonHolder,
     pub name: String,
     /// The JSON of a row in which nobody has put anything yet: with it one begins that is not there, and ends.
     pub empty: &'static str,
+}
+
+/// What holds something of a session's in JSON, and how it is known there by a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JsonHolder<Field = &'static str> {
+    /// An object: the name is a member's.
+    #[default]
+    Object,
+    /// An array of texts: the name is one of them.
+    Texts,
+    /// An array of objects: this field of one of them is the name.
+    Objects(Field),
+}
+
+impl<Field> JsonHolder<Field> {
+    /// The same with another kind of text.
+    pub fn map<'a, Other>(&'a self, change: impl FnOnce(&'a Field) -> Other) -> JsonHolder<Other> {
+        match self {
+            Self::Object => JsonHolder::Object,
+            Self::Texts => JsonHolder::Texts,
+            Self::Objects(field) => JsonHolder::Objects(change(field)),
+        }
+    }
 }
 
 /// Something that is put into a database; nothing of it may be there yet.
@@ -171,10 +199,15 @@ pub struct NewRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowContent {
     /// A row of its own: the columns besides the one by which it is known.
-    Cells(Vec<(&'static str, CellValue)>),
+    Cells(RowCells),
+    /// Several rows of their own: what follows the value by which they are known, and the other columns of each.
+    Parts(Vec<(String, RowCells)>),
     /// The member's value, as JSON.
     Json(String),
 }
+
+/// Columns of a row, with their values.
+pub type RowCells = Vec<(&'static str, CellValue)>;
 
 /// The value of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]

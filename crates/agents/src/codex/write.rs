@@ -111,6 +111,7 @@ fn registration_run(request: &WriteRequest<'_>, target: &TargetView<'_>, session
         table: "threads",
         column: "id",
         value: session.to_owned(),
+        is_prefix: false,
         is_session: false,
         owner: None,
         member: None,

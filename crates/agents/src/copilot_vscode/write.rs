@@ -13,8 +13,8 @@ use crate::formats::ids::Ids;
 use crate::formats::request::{project_relocation, project_text, title_or_prompt};
 use crate::formats::session_lines::LineWriter;
 use crate::{
-    AgentError, EditorWriter, JsonMember, LifeSign, NewRow, ResumeCommand, RowContent, SessionRows, Store, TargetView,
-    WriteOp, WritePlan, WriteRequest, Writer,
+    AgentError, EditorWriter, JsonHolder, JsonMember, LifeSign, NewRow, ResumeCommand, RowContent, SessionRows, Store,
+    TargetView, WriteOp, WritePlan, WriteRequest, Writer,
 };
 
 /// What the list is begun with, where a workspace has none.
@@ -119,12 +119,19 @@ fn unknown_project(project: &Path) -> AgentError {
 
 /// The session's entry in the list.
 fn index_row(folder: &Path, session: &str, entry: String) -> NewRow {
-    let member = JsonMember { column: INDEX_COLUMN, path: &["entries"], name: session.to_owned(), empty: EMPTY_INDEX };
+    let member = JsonMember {
+        column: INDEX_COLUMN,
+        path: &["entries"],
+        holder: JsonHolder::Object,
+        name: session.to_owned(),
+        empty: EMPTY_INDEX,
+    };
     let rows = SessionRows {
         database: folder.join(index::DATABASE),
         table: INDEX_TABLE,
         column: INDEX_KEY_COLUMN,
         value: INDEX_KEY.to_owned(),
+        is_prefix: false,
         is_session: false,
         owner: None,
         member: Some(member),

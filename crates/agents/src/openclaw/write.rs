@@ -125,6 +125,7 @@ fn import_command(
             table,
             column,
             value: value.clone(),
+            is_prefix: false,
             is_session: *table == "transcript_events",
             owner: None,
             member: None,

@@ -117,6 +117,7 @@ fn import_command(
         table,
         column,
         value: session.to_owned(),
+        is_prefix: false,
         is_session: matches!(*table, "part" | "message"),
         owner: (*table == "session").then_some(PROJECT_ROW),
         member: None,

@@ -304,3 +304,94 @@ fn a_journal_cannot_have_another_entry_taken_out() {
     assert!(matches!(undo_fake(&world.context, None, true), Err(UndoError::OutOfReach { .. })));
     assert_eq!(world.read_tree(), before);
 }
+
+/// A world whose editor keeps arrays of sessions, and each session in parts.
+fn world_with_tabs(tabs: &str) -> (World, FileTree) {
+    let (world, _) = world_with_list(Some(EMPTY_LIST));
+    let owner = open_database(&world);
+    owner.execute("INSERT INTO Item VALUES ('tabs', ?1, NULL), ('part:theirs:1', 'x', NULL)", [tabs]).unwrap();
+    owner.close().unwrap();
+    let before = world.read_tree();
+    (world, before)
+}
+
+const TABS: &str = r#"{ "all":[ {"id":"theirs","n":[1]} ], "open":["theirs"], "shown":"theirs" }"#;
+
+fn read_value(world: &World, key: &str) -> Option<String> {
+    let query = "SELECT value FROM Item WHERE key = ?1";
+    open_database(world).query_row(query, [key], |row| row.get(0)).ok()
+}
+
+fn write_value(world: &World, key: &str, value: &str) {
+    open_database(world).execute("INSERT OR REPLACE INTO Item VALUES (?1, ?2, NULL)", [key, value]).unwrap();
+}
+
+#[test]
+fn elements_of_arrays_and_parts_of_a_session_go_in_and_out_again() {
+    for tabs in [TABS, r#"{"all":[],"open":[]}"#] {
+        let (mut world, before) = world_with_tabs(tabs);
+        let id = resume(&mut world).unwrap().session.0;
+        let told: Value = serde_json::from_str(&read_value(&world, "tabs").unwrap()).unwrap();
+        assert_eq!(told["all"].as_array().unwrap().last(), Some(&json!({ "id": id, "open": true })));
+        assert_eq!(told["open"].as_array().unwrap().last(), Some(&json!(id)));
+        assert_eq!(read_value(&world, &format!("part:{id}:2")).as_deref(), Some("part 2"));
+        let copies = fs_err::read_dir(world.path("ours/backups")).unwrap().count();
+        assert_eq!(copies, 2, "each value once");
+        undo_fake(&world.context, None, false).unwrap();
+        assert_eq!(world.read_tree(), before);
+    }
+}
+
+#[test]
+fn what_the_editor_has_put_around_our_elements_stays() {
+    let (mut world, _) = world_with_tabs(TABS);
+    let id = resume(&mut world).unwrap().session.0;
+    write_value(&world, "tabs", &format!(r#"{{"open":["{id}","new"],"all":[{{"x":1,"id":"{id}"}},{{"id":"new"}}]}}"#));
+    undo_fake(&world.context, None, false).unwrap();
+    assert_eq!(read_value(&world, "tabs").as_deref(), Some(r#"{"open":["new"],"all":[{"id":"new"}]}"#));
+}
+
+#[test]
+fn a_session_whose_parts_became_more_stays_unless_it_is_to_go() {
+    let (mut world, before) = world_with_tabs(TABS);
+    let id = resume(&mut world).unwrap().session.0;
+    write_value(&world, &format!("part:{id}:3"), "gone on with");
+    let used = world.read_tree();
+    assert!(matches!(undo_fake(&world.context, None, false), Err(UndoError::Used { .. })));
+    assert_eq!(world.read_tree(), used);
+    undo_fake(&world.context, None, true).unwrap();
+    assert_eq!(world.read_tree(), before);
+}
+
+#[test]
+fn a_broken_array_keeps_all_the_rest_unless_that_is_to_go() {
+    let (mut world, _) = world_with_tabs(TABS);
+    let id = resume(&mut world).unwrap().session.0;
+    let broken = r#"{"all":{},"open":["x"]}"#;
+    write_value(&world, "tabs", broken);
+    let carried = world.read_tree();
+    assert!(matches!(undo_fake(&world.context, None, false), Err(UndoError::Rows(_))));
+    assert_eq!(world.read_tree(), carried);
+    let undone = undo_fake(&world.context, None, true).unwrap();
+    assert_eq!(undone.warnings.len(), 1, "{:?}", undone.warnings);
+    assert_eq!(read_value(&world, "tabs").as_deref(), Some(broken));
+    assert_eq!(read_value(&world, &format!("part:{id}:1")), None);
+    assert_eq!(read_value(&world, "part:theirs:1").as_deref(), Some("x"));
+}
+
+#[test]
+fn a_journal_cannot_have_all_parts_taken_that_begin_with_a_letter() {
+    let (mut world, _) = world_with_tabs(TABS);
+    let report = resume(&mut world).unwrap();
+    let journal = world.path("ours/resumes").join(format!("{}.json", report.undo_id.unwrap()));
+    let mut told: Value = serde_json::from_slice(&fs_err::read(&journal).unwrap()).unwrap();
+    let rows = told["rows"].as_array().unwrap();
+    let parts = rows.iter().position(|rows| rows["is_prefix"] == true).unwrap();
+    for value in ["part:", &format!("part:{}", report.session.0)] {
+        told["rows"][parts]["value"] = json!(value);
+        world.write_file(&journal.display().to_string(), &told.to_string());
+        let before = world.read_tree();
+        assert!(matches!(undo_fake(&world.context, None, true), Err(UndoError::OutOfReach { .. })));
+        assert_eq!(world.read_tree(), before);
+    }
+}

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use carryover_agents::formats::jsonl;
+use carryover_agents::formats::{jsonl, sqlite};
 use carryover_agents::{
     Agent, AgentError, Bookmark, CarriedEntry, CellValue, Dialect, Discovery, EditorWriter, Facts, FoundSession,
-    Inverse, JsonMember, LifeSign, LimitForm, Liveness, Loss, ModelWindow, NewRow, PathBase, PathRule, Reader,
-    ResumeForm, RowContent, SessionLines, SessionRows, SettingsView, Sink, Source, Store, TargetView, VendorCommand,
-    WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
+    Inverse, JsonHolder, JsonMember, LifeSign, LimitForm, Liveness, Loss, ModelWindow, NewRow, PathBase, PathRule,
+    Reader, ResumeForm, RowContent, SessionLines, SessionRows, SettingsView, Sink, Source, Store, TargetView,
+    VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
@@ -405,20 +405,44 @@ impl Writer for BetaEditor {
             table: "Item",
             column: "key",
             value: value.to_owned(),
+            is_prefix: false,
             is_session: false,
             owner: None,
             member: None,
         };
         let name = plan.session.0.clone();
-        let member = JsonMember { column: "value", path: &["entries"], name: name.clone(), empty: EMPTY_LIST };
-        let listed = SessionRows { member: Some(member), ..rows("list") };
+        let member = |path, holder| JsonMember { column: "value", path, holder, name: name.clone(), empty: EMPTY_LIST };
+        let listed = SessionRows { member: Some(member(&["entries"], JsonHolder::Object)), ..rows("list") };
         let entry = json!({ "title": request.title }).to_string();
         plan.ops.push(WriteOp::AddRow(NewRow { rows: listed, content: RowContent::Json(entry) }));
         let cells = vec![("value", CellValue::Text("open".to_owned())), ("at", CellValue::Integer(7))];
         let own = rows(&format!("state:{name}"));
         plan.ops.push(WriteOp::AddRow(NewRow { rows: own, content: RowContent::Cells(cells) }));
+        if has_tabs(&target.store.root.join(EDITOR_DATABASE)) {
+            let entries = [
+                (member(&["all"], JsonHolder::Objects("id")), json!({ "id": name, "open": true })),
+                (member(&["open"], JsonHolder::Texts), json!(name)),
+            ];
+            for (member, entry) in entries {
+                let rows = SessionRows { member: Some(member), ..rows("tabs") };
+                plan.ops.push(WriteOp::AddRow(NewRow { rows, content: RowContent::Json(entry.to_string()) }));
+            }
+            let parts = ["1", "2"].map(|part| {
+                (part.to_owned(), vec![("value", CellValue::Text(format!("part {part}"))), ("at", CellValue::Null)])
+            });
+            let rows = SessionRows { is_prefix: true, is_session: true, ..rows(&format!("part:{name}:")) };
+            plan.ops.push(WriteOp::AddRow(NewRow { rows, content: RowContent::Parts(parts.into()) }));
+        }
         Ok(plan)
     }
+}
+
+/// Whether the editor is of those that keep arrays, and sessions in parts.
+fn has_tabs(database: &Path) -> bool {
+    let find = |connection: &rusqlite::Connection| {
+        connection.query_row("SELECT EXISTS (SELECT 1 FROM Item WHERE key = 'tabs')", [], |row| row.get(0))
+    };
+    database.is_file() && sqlite::read_database(database, &mut |connection| find(connection)).unwrap_or_default()
 }
 
 impl EditorWriter for BetaEditor {

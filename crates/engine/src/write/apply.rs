@@ -139,12 +139,14 @@ fn journal_rows(context: &Context, of: &SessionRows) -> Rows {
         table: of.table.to_owned(),
         column: of.column.to_owned(),
         value: of.value.clone(),
+        is_prefix: of.is_prefix,
         left: None,
         is_session: of.is_session,
         owner: of.owner.and_then(|owner| journal_owner(context, &of.database, owner)),
         member: of.member.as_ref().map(|member| Member {
             column: member.column.to_owned(),
             path: member.path.iter().map(|&name| name.to_owned()).collect(),
+            holder: member.holder.map(|&field| field.to_owned()),
             name: member.name.clone(),
             empty: member.empty.to_owned(),
             is_row_new: false,
@@ -255,8 +257,11 @@ fn add_rows(
     values: &[PlannedRow<'_>],
 ) -> Result<(), ResumeError> {
     let mut databases: BTreeMap<&Path, Vec<(&NewRow, Option<Fingerprint>)>> = BTreeMap::new();
-    let copied = values.iter().filter_map(|(_, value)| value.as_deref());
-    for (number, value) in copied.enumerate() {
+    let copied =
+        values.iter().filter_map(|(row, value)| Some(((&row.rows.database, &row.rows.value), value.as_deref()?)));
+    // Two of ours may go into one value.
+    let copied: BTreeMap<_, &str> = copied.collect();
+    for (number, value) in copied.into_values().enumerate() {
         let path = journal::backup_path(context, &journal.id, number);
         disk.write_own(&path, value.as_bytes()).map_err(write_error(&path))?;
     }

@@ -195,6 +195,8 @@ impl WriteScope {
         let session = &journal.target.session;
         let names_it = || match &rows.member {
             Some(member) => member.name == session.0,
+            // All that begins with it goes: it has to be the whole name of one that no other begins with.
+            None if rows.is_prefix => session.0.len() >= MIN_ID_BYTES && rows.value.ends_with(&format!("{session}:")),
             None => rows.value.contains(session.0.as_str()) || self.is_below(rows, session),
         };
         !session.0.is_empty() && self.is_in_store(&rows.database) && names_it()

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::JsonHolder;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{EntryKey, SessionId};
 use serde::de::DeserializeOwned;
@@ -96,6 +97,9 @@ pub(crate) struct Rows {
     pub(crate) table: String,
     pub(crate) column: String,
     pub(crate) value: String,
+    /// Whether the value is only what the column begins with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_prefix: bool,
     /// As we left them, where they are the session itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left: Option<Fingerprint>,
@@ -108,11 +112,13 @@ pub(crate) struct Rows {
     pub(crate) member: Option<Member>,
 }
 
-/// A member of ours in JSON that a row of a client's holds.
+/// A member of ours, or an element, in JSON that a row of a client's holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Member {
     pub(crate) column: String,
     pub(crate) path: Vec<String>,
+    #[serde(default)]
+    pub(crate) holder: JsonHolder<String>,
     pub(crate) name: String,
     /// The JSON that the row was begun with, where it was not there before.
     pub(crate) empty: String,

@@ -3,15 +3,16 @@
 //! The database is the editor's: it is never created, all of a write is one transaction, and nothing is changed where
 //! anything is not as it was expected.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{CellValue, JsonMember, NewRow, RowContent, SessionRows};
+use carryover_agents::{CellValue, JsonMember, NewRow, RowCells, RowContent, SessionRows};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 
 use crate::own::fingerprint::Fingerprint;
-use crate::write::json_member::{self, MemberError};
-use crate::write::rows::{has_column, open_for_writing, quote_name};
+use crate::write::json_member::{MemberError, MemberPlace};
+use crate::write::rows::{has_column, key_condition, open_for_writing, quote_name};
 use crate::write::stored_json::{BadValue, RowKey, StoredJson};
 
 /// Why nothing was put into a database.
@@ -58,19 +59,27 @@ pub(super) fn insert(database: &Path, rows: &[(&NewRow, Option<Fingerprint>)]) -
     let mut connection = open(database)?;
     let behavior = rusqlite::TransactionBehavior::Immediate;
     let transaction = connection.transaction_with_behavior(behavior).map_err(failed)?;
+    // Before the first: several may go into one value.
     for (new, before) in rows {
-        insert_one(&transaction, new, *before)?;
+        Place { connection: &transaction, rows: &new.rows }.check_unchanged(*before)?;
+    }
+    for (new, _) in rows {
+        insert_one(&transaction, new)?;
     }
     transaction.commit().map_err(failed)?;
     // Closing is what takes the log away again, where nobody else has the database open.
     connection.close().map_err(|(_, source)| failed(source))
 }
 
-fn insert_one(transaction: &Transaction<'_>, new: &NewRow, before: Option<Fingerprint>) -> Result<(), AddRowsError> {
+fn insert_one(transaction: &Transaction<'_>, new: &NewRow) -> Result<(), AddRowsError> {
     let place = Place { connection: transaction, rows: &new.rows };
     match (&new.content, &new.rows.member) {
-        (RowContent::Cells(cells), _) => place.insert_row(cells),
-        (RowContent::Json(json), Some(member)) => place.insert_member(member, json, before),
+        (RowContent::Cells(cells), _) => place.insert_rows(&[(String::new(), cells)]),
+        (RowContent::Parts(parts), _) => {
+            let parts: Vec<_> = parts.iter().map(|(name, cells)| (name.clone(), cells)).collect();
+            place.insert_rows(&parts)
+        }
+        (RowContent::Json(json), Some(member)) => place.insert_member(member, json),
         (RowContent::Json(_), None) => Err(place.bad_value(BadValue::NotText)),
     }
 }
@@ -82,23 +91,29 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn insert_row(&self, cells: &[(&'static str, CellValue)]) -> Result<(), AddRowsError> {
-        for (column, _) in cells {
+    /// Rows by what follows the value by which they are known.
+    fn insert_rows(&self, rows: &[(String, &RowCells)]) -> Result<(), AddRowsError> {
+        let columns: BTreeSet<&str> =
+            rows.iter().flat_map(|(_, cells)| cells.iter().map(|(column, _)| *column)).collect();
+        for column in columns.into_iter().chain([self.rows.column]) {
             self.check_column(column)?;
         }
-        self.check_column(self.rows.column)?;
-        let query = format!("SELECT EXISTS (SELECT 1 FROM {} WHERE {} = ?1)", self.table(), self.column());
+        let key = key_condition(self.rows.column, self.rows.is_prefix);
+        let query = format!("SELECT EXISTS (SELECT 1 FROM {} WHERE {key})", self.table());
         let is_there = self.connection.query_row(&query, [&self.rows.value], |row| row.get(0));
         if is_there.map_err(|source| self.failed(source))? {
             return Err(self.taken());
         }
-        let mut names = vec![self.column()];
-        let mut values = vec![Value::Text(self.rows.value.clone())];
-        for (column, cell) in cells {
-            names.push(quote_name(column));
-            values.push(to_value(cell));
+        for (end, cells) in rows {
+            let mut names = vec![self.column()];
+            let mut values = vec![Value::Text(format!("{}{end}", self.rows.value))];
+            for (column, cell) in *cells {
+                names.push(quote_name(column));
+                values.push(to_value(cell));
+            }
+            self.insert_cells(&names, values)?;
         }
-        self.insert_cells(&names, values)
+        Ok(())
     }
 
     /// Never over another row: the table may say of itself that the newer one replaces the older.
@@ -109,15 +124,18 @@ impl Place<'_> {
         added.map(drop).map_err(|source| self.failed(source))
     }
 
-    fn insert_member(&self, member: &JsonMember, json: &str, before: Option<Fingerprint>) -> Result<(), AddRowsError> {
+    /// Makes sure that the value is still what was copied.
+    fn check_unchanged(&self, before: Option<Fingerprint>) -> Result<(), AddRowsError> {
+        let Some(member) = &self.rows.member else { return Ok(()) };
         let found = self.read_member_text(member)?;
-        let now = found.as_ref().map(|found| Fingerprint::from_bytes(found.text.as_bytes()));
-        if now != before {
-            return Err(AddRowsError::Changed(self.rows.database.clone()));
-        }
+        let now = found.map(|found| Fingerprint::from_bytes(found.text.as_bytes()));
+        if now == before { Ok(()) } else { Err(AddRowsError::Changed(self.rows.database.clone())) }
+    }
+
+    fn insert_member(&self, member: &JsonMember, json: &str) -> Result<(), AddRowsError> {
+        let found = self.read_member_text(member)?;
         let old = found.as_ref().map_or(member.empty, |found| found.text.as_str());
-        let new = json_member::insert_member(old, member.path, &member.name, json);
-        let new = new.map_err(|reason| match reason {
+        let new = MemberPlace::from(member).insert(old, json).map_err(|reason| match reason {
             MemberError::Taken(key) => AddRowsError::Taken { database: self.rows.database.clone(), key },
             reason => self.bad_value(reason.into()),
         })?;

@@ -14,7 +14,7 @@ use rusqlite::types::ValueRef;
 
 use crate::own::fingerprint::Fingerprint;
 use crate::write::journal::{Member, Owner, Rows};
-use crate::write::json_member;
+use crate::write::json_member::MemberPlace;
 use crate::write::stored_json::{BadValue, RowKey, StoredJson};
 
 /// Its owner may be in a transaction of its own.
@@ -41,12 +41,34 @@ pub(crate) fn delete(rows: &[Rows]) -> Result<(), RowsError> {
     for row in rows {
         databases.entry(&row.database).or_default().push(row);
     }
-    for (database, rows) in databases {
-        if database.is_file() {
-            delete_from(database, &rows).map_err(|source| RowsError { database: database.to_owned(), source })?;
-        }
+    let failed = |database: &Path, source| RowsError { database: database.to_owned(), source };
+    // One that cannot be changed leaves all as they were.
+    let mut changed = Vec::new();
+    for (database, rows) in databases.into_iter().filter(|(database, _)| database.is_file()) {
+        let connection = begin_deletes(database, &rows).map_err(|source| failed(database, source))?;
+        changed.push((database, connection));
+    }
+    for (database, connection) in changed {
+        commit(connection).map_err(|source| failed(database, source.into()))?;
     }
     Ok(())
+}
+
+/// The rows in whose JSON nothing of ours can be found any more, and why.
+pub(crate) fn find_broken(rows: &[Rows]) -> Vec<(&Rows, RowsError)> {
+    let broken = |row: &Rows| {
+        let member = row.member.as_ref().filter(|_| row.database.is_file())?;
+        // What cannot be read at all is told when it is to be changed.
+        let found = sqlite::read_database(&row.database, &mut |connection| {
+            let is_there =
+                has_column(connection, &row.table, &row.column)? && has_column(connection, &row.table, &member.column)?;
+            if is_there { StoredJson::read(connection, &row.row_key(), &member.column) } else { Ok(None) }
+        });
+        let found = found.ok()??.and_then(|found| Ok(MemberPlace::from(member).find(&found.text).map(drop)?));
+        let source = DeleteError::Value { key: row.value.clone(), reason: found.err()? };
+        Some(RowsError { database: row.database.clone(), source })
+    };
+    rows.iter().filter_map(|row| Some((row, broken(row)?))).collect()
 }
 
 /// A digest of what the rows hold; `None` where there are none.
@@ -61,7 +83,8 @@ pub(crate) fn compute_digest(rows: &Rows) -> Result<Option<Fingerprint>, AgentEr
         if let Some(member) = &rows.member {
             return digest_member(connection, rows, member);
         }
-        let query = format!("SELECT * FROM {} WHERE {} = ?1", quote_name(&rows.table), quote_name(&rows.column));
+        let key = key_condition(&rows.column, rows.is_prefix);
+        let query = format!("SELECT * FROM {} WHERE {key}", quote_name(&rows.table));
         let mut query = connection.prepare(&query)?;
         let columns = query.column_count();
         let mut found = query.query([&rows.value])?;
@@ -89,7 +112,7 @@ fn digest_member(connection: &Connection, rows: &Rows, member: &Member) -> rusql
         return Ok(None);
     }
     let Some(Ok(found)) = StoredJson::read(connection, &rows.row_key(), &member.column)? else { return Ok(None) };
-    let json = json_member::find_member(&found.text, &member.path, &member.name).ok().flatten();
+    let json = MemberPlace::from(member).find(&found.text).ok().flatten();
     Ok(json.map(|json| Fingerprint::from_bytes(json.as_bytes())))
 }
 
@@ -125,25 +148,31 @@ pub(super) fn open_for_writing(database: &Path) -> rusqlite::Result<Connection> 
     Ok(connection)
 }
 
-fn delete_from(database: &Path, rows: &[&Rows]) -> Result<(), DeleteError> {
-    let mut connection = open_for_writing(database)?;
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+/// Deletes them in a transaction, which ends with nothing done unless it is committed.
+fn begin_deletes(database: &Path, rows: &[&Rows]) -> Result<Connection, DeleteError> {
+    let connection = open_for_writing(database)?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
     let mut owners = Vec::new();
     for row in rows {
         if let Some(member) = &row.member {
-            delete_member(&transaction, row, member)?;
-        } else if has_column(&transaction, &row.table, &row.column)? {
-            owners.extend(new_owners(&transaction, row)?);
-            let statement = format!("DELETE FROM {} WHERE {} = ?1", quote_name(&row.table), quote_name(&row.column));
-            transaction.execute(&statement, [&row.value])?;
+            delete_member(&connection, row, member)?;
+        } else if has_column(&connection, &row.table, &row.column)? {
+            owners.extend(new_owners(&connection, row)?);
+            let key = key_condition(&row.column, row.is_prefix);
+            let statement = format!("DELETE FROM {} WHERE {key}", quote_name(&row.table));
+            connection.execute(&statement, [&row.value])?;
         }
     }
     for (owner, value) in owners {
-        delete_unused_owner(&transaction, owner, &value)?;
+        delete_unused_owner(&connection, owner, &value)?;
     }
-    transaction.commit()?;
+    Ok(connection)
+}
+
+fn commit(connection: Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("COMMIT")?;
     // Closing is what takes the log away again, where nobody else has the database open.
-    connection.close().map_err(|(_, error)| error.into())
+    connection.close().map_err(|(_, error)| error)
 }
 
 /// Takes a member out of the JSON that its client keeps; a row that was begun for it goes with it, if nothing else came.
@@ -154,7 +183,7 @@ fn delete_member(connection: &Connection, row: &Rows, member: &Member) -> Result
     let bad_value = |reason| DeleteError::Value { key: row.value.clone(), reason };
     let Some(found) = StoredJson::read(connection, &row.row_key(), &member.column)? else { return Ok(()) };
     let found = found.map_err(bad_value)?;
-    let left = json_member::remove_member(&found.text, &member.path, &member.name);
+    let left = MemberPlace::from(member).remove(&found.text);
     let Some(left) = left.map_err(|reason| bad_value(reason.into()))? else { return Ok(()) };
     let [table, column, json] = [&row.table, &row.column, &member.column].map(|name| quote_name(name));
     if member.is_row_new && left == member.empty {
@@ -218,6 +247,13 @@ pub(super) fn has_column(connection: &Connection, table: &str, column: &str) -> 
     connection.query_row(query, [table, column], |row| row.get(0))
 }
 
+/// The condition that a column is the parameter, or begins with it.
+pub(super) fn key_condition(column: &str, is_prefix: bool) -> String {
+    let column = quote_name(column);
+    // A range, for which an index is used: databases grow to gigabytes.
+    if is_prefix { format!("{column} >= ?1 AND {column} < ?1 || char(1114111)") } else { format!("{column} = ?1") }
+}
+
 pub(super) fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -239,6 +275,7 @@ mod tests {
             table: table.into(),
             column: column.into(),
             value: "ours".into(),
+            is_prefix: false,
             left: None,
             is_session: true,
             owner: None,

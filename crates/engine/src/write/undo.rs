@@ -18,7 +18,7 @@ use crate::sessions::project::ProjectMatcher;
 use crate::write::bounds;
 use crate::write::closed::{self, NotClosed};
 use crate::write::disk::{Disk, RealDisk, temp_prefix};
-use crate::write::journal::{self, Journal, Lock, State, WrittenFile};
+use crate::write::journal::{self, Journal, Lock, Rows, State, WrittenFile};
 use crate::write::ownership;
 use crate::write::rows;
 use crate::write::scratch;
@@ -324,8 +324,16 @@ pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> 
         refuse_used(journal)?;
     }
     let mut taken = Removal::default();
+    let broken = rows::find_broken(&journal.rows);
+    if let Some((_, error)) = broken.first().filter(|_| !force) {
+        return Err(UndoError::Rows(error.to_string()));
+    }
+    let (broken, told): (Vec<&Rows>, Vec<String>) =
+        broken.into_iter().map(|(rows, error)| (rows, error.to_string())).unzip();
+    let whole: Vec<Rows> = journal.rows.iter().filter(|rows| !broken.contains(rows)).cloned().collect();
+    taken.warnings.extend(told);
     // Before the files: an index that lists a session without its file is an error in its client.
-    if let Err(error) = disk.delete_rows(&journal.rows) {
+    if let Err(error) = disk.delete_rows(&whole) {
         // An index can be behind; rows that are the session itself cannot, nor an editor's, which nobody makes anew.
         if journal.rows.iter().any(|rows| rows.is_session) || (journal.is_in_editor && !force) {
             return Err(UndoError::Rows(error.to_string()));

@@ -232,6 +232,7 @@ fn what_the_command_adds_can_be_taken_back() {
         table: "part",
         column: "session_id",
         value: "ses_e2348217ffffpJwnp1lBYOp1Cq",
+        is_prefix: false,
         is_session: true,
         owner: None,
         member: None,

@@ -1,4 +1,4 @@
-use carryover_agents::NewRow;
+use carryover_agents::{JsonHolder, NewRow};
 use rusqlite::OpenFlags;
 
 use super::*;
@@ -22,6 +22,7 @@ fn row(database: &Path, value: &str, content: RowContent, member: Option<JsonMem
         table: "t",
         column: "key",
         value: value.to_owned(),
+        is_prefix: false,
         is_session: true,
         owner: None,
         member,
@@ -55,7 +56,8 @@ fn a_row_that_is_there_is_never_replaced_and_nothing_of_the_rest_is_added() {
 fn a_value_that_changed_since_it_was_copied_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = database(folder.path());
-    let member = JsonMember { column: "value", path: &[], name: "m".to_owned(), empty: "{}" };
+    let member =
+        JsonMember { column: "value", path: &[], holder: JsonHolder::Object, name: "m".to_owned(), empty: "{}" };
     let new = row(&path, "list", RowContent::Json("1".to_owned()), Some(member));
     assert_eq!(read_value(&new).unwrap(), None);
     let connection = open_for_writing(&path).unwrap();
