@@ -4,6 +4,7 @@ use carryover_agents::{AGENTS, Agent, Facts, MemoryFile, MemoryPlace};
 use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
 use carryover_engine::memory::files::find_files;
+use carryover_engine::memory::imports::find_imported;
 use clap::Args;
 use serde::Serialize;
 
@@ -144,7 +145,7 @@ fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
             .map(|path| StoreInfo { path: path.display().to_string(), exists: path.is_dir() })
             .collect(),
         instruction_files: facts.instruction_files().collect(),
-        memory_files: facts.memory.files.iter().map(|file| memory_info(context, facts, file)).collect(),
+        memory_files: list_memory(context, facts),
         import_prefix: facts.memory.import,
         versions_seen: VersionsSeen { oldest: facts.versions_seen.0, newest: facts.versions_seen.1 },
         windows: facts.windows.iter().map(|w| Window { model: w.prefix, tokens: w.tokens }).collect(),
@@ -154,6 +155,24 @@ fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
         into_editor: agent.editor_writer().is_some(),
         evidence: facts.evidence.name(),
     }
+}
+
+/// Files that it is known to read, and those here that they take in.
+fn list_memory(context: &Context, facts: &'static Facts) -> Vec<MemoryInfo> {
+    let known = facts.memory.files.iter().map(|file| memory_info(context, facts, file));
+    let imported = find_imported(&context.env, facts, &context.cwd).into_iter();
+    let taken_in = imported.map(|file| MemoryInfo {
+        path: file.name,
+        scope: "project",
+        exists: true,
+        when: None,
+        unless: &[],
+        read_above: false,
+        read_below: false,
+        private: false,
+        notes: vec![format!("taken in by {}", file.through)],
+    });
+    known.chain(taken_in).collect()
 }
 
 fn memory_info(context: &Context, facts: &Facts, file: &'static MemoryFile) -> MemoryInfo {

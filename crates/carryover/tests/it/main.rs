@@ -18,6 +18,7 @@ mod s3_server;
 mod shared;
 mod stores;
 mod support;
+mod taken_in;
 mod tampered;
 #[cfg(unix)]
 mod test_capsule;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::memory::files::expand_pattern;
+use crate::memory::privacy::is_readable;
 use crate::own::sha256::hex_sha256;
 use crate::recording::{RecordedBoundary, RecordedTool};
 
@@ -289,7 +290,8 @@ fn digest_reminders(transcript: &Transcript) -> Vec<TextDigest> {
 /// The instruction files of an agent that are in the project.
 pub(super) fn digest_instructions(agent: &dyn Agent, project: &Path) -> Vec<FileDigest> {
     let told = agent.facts().memory.files.iter().filter(|file| file.place == MemoryPlace::Project);
-    let names = told.flat_map(|file| expand_pattern(project, file.path));
+    // What a link leads to may be no instruction, and a digest of something short tells what it is.
+    let names = told.flat_map(|file| expand_pattern(project, file.path)).filter(|name| is_readable(project, name));
     let read = |name: String| {
         let bytes = read_bytes(&project.join(&name), MAX_INSTRUCTION_BYTES).ok()?;
         Some(FileDigest { path: name, bytes: bytes.len() as u64, sha256: hex_sha256(&bytes) })

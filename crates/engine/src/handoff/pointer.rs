@@ -121,6 +121,20 @@ pub(crate) fn remove(text: &str, pointer: Pointer) -> io::Result<String> {
     changed.map_err(invalid_data)
 }
 
+/// A text without our pointers. The copy of another file stays, and so does a block that somebody has written in.
+pub(crate) fn without_pointers(text: &str) -> String {
+    let Some(paragraphs) = block::find(text).ok().flatten().and_then(|place| paragraphs_in(&text[place])) else {
+        return text.to_owned();
+    };
+    let rest = block::remove(text).unwrap_or_else(|_| text.to_owned());
+    let is_copy = |held: &&Paragraph| paragraph::parse(&held.text).is_some_and(|held| held.is_copy);
+    match paragraphs.iter().find(is_copy) {
+        Some(copy) if rest.trim().is_empty() => copy.text.clone(),
+        Some(copy) => format!("{}\n\n{}", rest.trim_end(), copy.text),
+        None => rest,
+    }
+}
+
 fn join_texts(paragraphs: &[Paragraph]) -> String {
     let texts: Vec<&str> = paragraphs.iter().map(|paragraph| paragraph.text.as_str()).collect();
     texts.join("\n\n")

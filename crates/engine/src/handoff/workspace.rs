@@ -12,12 +12,12 @@ use carryover_core::distill::{CurrentFile, History, Roots, Workspace};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
-use crate::memory::files::read_texts;
+use crate::memory::captured::read_texts;
 use crate::own::files;
 use crate::sessions::project::resolve_path;
 
 pub use git::is_tracked;
-pub(crate) use git::{FilterOverrides, GitQuery, ignores_file, ignores_folder};
+pub(crate) use git::{FilterOverrides, GitQuery, ignores_file, ignores_folder, list_kept_from_git};
 
 /// Files that are read for their functions; the newest are enough.
 const MAX_FILES: usize = 200;
@@ -37,7 +37,7 @@ pub fn inspect_project(
         name: name::for_project(project),
         git: git::inspect_repository(context, project, history.header.started_at),
         tree: tree::list_lines(project),
-        memory: read_texts(&context.env, facts, project, warnings),
+        memory: read_texts(context, facts, project, warnings),
         files: touched_files(project, history),
     }
 }

@@ -1,14 +1,8 @@
 //! The files of one agent that are there.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{Env, Facts, MemoryFile, MemoryPlace, matches_pattern};
-use carryover_core::distill::MemoryText;
-
-use crate::own::files;
-use crate::own::sha256::hex_sha256;
-use crate::sessions::project::resolve_path;
 
 /// Rules of one kind that are more are not all looked at.
 const MAX_FILES: usize = 100;
@@ -16,9 +10,6 @@ const MAX_FILES: usize = 100;
 const MAX_DEPTH: usize = 8;
 /// A longer file is no instruction.
 pub(crate) const MAX_BYTES: u64 = 4 << 20;
-/// So much of a file is captured, and so much of all.
-const MAX_CAPTURED_BYTES: usize = 64 << 10;
-const MAX_ALL_CAPTURED_BYTES: usize = 1 << 20;
 
 /// A file that is there.
 #[derive(Debug, Clone)]
@@ -44,50 +35,6 @@ pub fn find_files(env: &Env, facts: &Facts, project: &Path) -> Vec<FoundFile> {
         }
     }
     found
-}
-
-/// The files that tell a session's model something, with their texts; the notes say what is not read.
-pub(crate) fn read_texts(env: &Env, facts: &Facts, project: &Path, notes: &mut Vec<String>) -> Vec<MemoryText> {
-    let mut texts = Vec::new();
-    let mut room = MAX_ALL_CAPTURED_BYTES;
-    for found in find_files(env, facts, project).into_iter().filter(|found| found.hidden_by.is_none()) {
-        // Whoever made the project may not have a file read that is not in it.
-        if found.file.place == MemoryPlace::Project && !resolve_path(&found.path).starts_with(resolve_path(project)) {
-            notes.push(format!("{} leads out of the project and is not read", found.name));
-            continue;
-        }
-        match read_text(&found, room.min(MAX_CAPTURED_BYTES)) {
-            Ok(text) => {
-                if text.bytes != text.text.len() as u64 {
-                    notes.push(format!("{} is longer than what is taken of it", found.name));
-                }
-                room = room.saturating_sub(text.text.len());
-                texts.push(text);
-            }
-            Err(error) => notes.push(format!("{} is not read: {error}", found.name)),
-        }
-    }
-    texts
-}
-
-fn read_text(found: &FoundFile, room: usize) -> io::Result<MemoryText> {
-    let bytes = files::read_bounded(&found.path, MAX_BYTES)?.unwrap_or_default();
-    let sha256 = Some(hex_sha256(&bytes));
-    let size = bytes.len();
-    let mut text =
-        String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text"))?;
-    if size > room {
-        let kept = text.floor_char_boundary(room);
-        text.replace_range(kept.., &format!("\n[… {} more bytes]", size - kept));
-    }
-    Ok(MemoryText {
-        path: found.name.clone(),
-        sha256,
-        bytes: size as u64,
-        is_private: found.file.is_private,
-        when: found.file.when,
-        text,
-    })
 }
 
 fn shorten_home(env: &Env, path: &Path) -> String {

@@ -2,7 +2,80 @@
 
 use std::path::{Path, PathBuf};
 
+use carryover_agents::{Env, Facts, MemoryPlace};
+
+use crate::memory::files::{MAX_BYTES, find_files};
+use crate::memory::privacy::{is_readable, is_settings};
+use crate::own::files;
 use crate::sessions::project::resolve_path;
+
+/// So many files on the way from the first one: Claude Code and Gemini CLI follow no more.
+const MAX_DEPTH: usize = 5;
+/// A project that has more of them is not looked at any further.
+const MAX_FILES: usize = 100;
+
+/// A file that may take others in.
+pub(crate) struct ImportingFile {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// A file of the project that another one takes in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedFile {
+    /// From the project on, without links.
+    pub name: String,
+    /// The file that names it.
+    pub through: String,
+    /// The one that the agent reads by itself.
+    pub(crate) start: String,
+}
+
+/// The files of a project that an agent is told of by others.
+pub fn find_imported(env: &Env, facts: &Facts, project: &Path) -> Vec<ImportedFile> {
+    let is_read = |found: &super::files::FoundFile| {
+        found.hidden_by.is_none() && found.file.place == MemoryPlace::Project && facts.memory.import.is_some()
+    };
+    let found = find_files(env, facts, project).into_iter().filter(is_read);
+    follow_imports(project, found.map(|found| ImportingFile { name: found.name, path: found.path }).collect())
+}
+
+/// The files of a project that some of its files take in, those that these take in among them; each once.
+pub(crate) fn follow_imports(project: &Path, starts: Vec<ImportingFile>) -> Vec<ImportedFile> {
+    let root = resolve_path(project);
+    let mut known: Vec<PathBuf> = starts.iter().map(|file| resolve_path(&file.path)).collect();
+    let mut imported: Vec<ImportedFile> = Vec::new();
+    let mut level: Vec<(String, ImportingFile)> = starts
+        .into_iter()
+        .filter(|file| is_readable(&root, &file.name))
+        .map(|file| (file.name.clone(), file))
+        .collect();
+    for _ in 0..MAX_DEPTH {
+        let mut next = Vec::new();
+        for (start, file) in level {
+            for path in read_imports(&file.path) {
+                let name = path.strip_prefix(&root).ok().and_then(Path::to_str).map(|name| name.replace('\\', "/"));
+                // What is not in the project, nobody who made it may have read.
+                let Some(name) = name.filter(|name| !is_settings(name) && !known.contains(&path)) else { continue };
+                if imported.len() == MAX_FILES {
+                    return imported;
+                }
+                known.push(path.clone());
+                imported.push(ImportedFile { name: name.clone(), through: file.name.clone(), start: start.clone() });
+                next.push((start.clone(), ImportingFile { name, path }));
+            }
+        }
+        level = next;
+    }
+    imported
+}
+
+/// The real files that a file takes in; none where it is too long or no text.
+fn read_imports(path: &Path) -> Vec<PathBuf> {
+    let path = resolve_path(path);
+    let bytes = files::read_bounded(&path, MAX_BYTES).ok().flatten().unwrap_or_default();
+    String::from_utf8(bytes).map(|text| find_imports(&text, &path)).unwrap_or_default()
+}
 
 /// The real files that a text names for import. What stands in code is no import.
 pub(super) fn find_imports(text: &str, file: &Path) -> Vec<PathBuf> {

@@ -51,7 +51,7 @@ pub struct UserFile {
 /// Looks at a project for these agents.
 pub fn survey_project(context: &Context, project: &Path, agents: &[&'static Facts]) -> Overview {
     let known = ProjectFiles::gather(context, project);
-    let source = sync_plan::usual_source(context, &known).ok();
+    let source = sync_plan::usual_source(&known).ok();
     let readings: Vec<_> = agents.iter().map(|facts| (*facts, known.readings(context, facts))).collect();
     let mut files = Vec::new();
     for file in &known.files {
@@ -59,7 +59,7 @@ pub fn survey_project(context: &Context, project: &Path, agents: &[&'static Fact
             read.iter().find(|(read, _)| read.name == file.name).map(|(_, reading)| (*facts, reading.clone()))
         });
         let readers = readers.collect();
-        let private_reason = known.private_reason(context, file);
+        let private_reason = file.private_reason();
         let is_compared = file.is_single && private_reason.is_none();
         let other = source.filter(|source| is_compared && source.name != file.name);
         let relation = other.and_then(|other| relation::compare(file, other));

@@ -10,8 +10,9 @@ use crate::handoff::blocks;
 use crate::handoff::pointer;
 use crate::handoff::workspace;
 use crate::memory::files::{FoundFile, find_files};
-use crate::memory::imports::find_imports;
+use crate::memory::imports::{ImportingFile, find_imported, find_imports, follow_imports};
 use crate::memory::paragraph;
+use crate::memory::privacy::{Privacy, Private};
 use crate::sessions::project::{resolve_inside, resolve_path};
 
 /// A project with its files.
@@ -30,8 +31,8 @@ pub(super) struct ProjectFile {
     pub(super) real: Option<PathBuf>,
     /// The error says why it is not read.
     pub(super) text: Result<String, String>,
-    /// Its name says that it is a person's own.
-    pub(super) is_private: bool,
+    /// Nothing of it may get to where git sees it.
+    pub(super) private: Option<Private>,
     /// One file with a name of its own, and no rule among others.
     pub(super) is_single: bool,
 }
@@ -66,17 +67,18 @@ impl ProjectFiles {
         for facts in all_facts() {
             let found = find_files(&context.env, facts, &root).into_iter();
             for found in found.filter(|found| found.file.place == MemoryPlace::Project) {
-                if files.iter().any(|known| known.name == found.name) {
-                    continue;
-                }
-                let real = resolve_inside(&root, &found.name).ok().flatten();
-                let text = match &real {
-                    Some(real) => read_words(real),
-                    None => Err("it leads out of the project".to_owned()),
-                };
-                let (is_private, is_single) = (found.file.is_private, found.file.is_single());
-                files.push(ProjectFile { name: found.name, real, text, is_private, is_single });
+                add_file(&root, &mut files, found.name, found.file.is_single());
             }
+        }
+        for facts in all_facts() {
+            for imported in find_imported(&context.env, facts, &root) {
+                // It is named by who takes it in, and nobody looks for it by itself.
+                add_file(&root, &mut files, imported.name, false);
+            }
+        }
+        let privacy = Privacy::new(context, &root, files.iter().map(|file| file.name.as_str()));
+        for file in &mut files {
+            file.private = privacy.of(&file.name);
         }
         Self { root, files }
     }
@@ -105,18 +107,16 @@ impl ProjectFiles {
 
     /// The files that those that are read at every start take in.
     fn imported_by<'a>(&'a self, readings: &[(&'a ProjectFile, Reading)]) -> Vec<(&'a ProjectFile, Reading)> {
-        let mut imported: Vec<(&ProjectFile, Reading)> = Vec::new();
-        for (file, _) in readings.iter().filter(|(_, reading)| *reading == Reading::Always) {
-            for taken in self.files.iter().filter(|taken| file.imports(taken)) {
-                let is_known = |(known, reading): &(&ProjectFile, Reading)| {
-                    known.name == taken.name && matches!(reading, Reading::Always | Reading::Through(_))
-                };
-                if !readings.iter().chain(&imported).any(is_known) {
-                    imported.push((taken, Reading::Through(file.name.clone())));
-                }
-            }
-        }
-        imported
+        let always = readings.iter().filter(|(_, reading)| *reading == Reading::Always);
+        let starts =
+            always.map(|(file, _)| ImportingFile { name: file.name.clone(), path: self.root.join(&file.name) });
+        let imported = follow_imports(&self.root, starts.collect()).into_iter();
+        let known = imported.filter_map(|taken| {
+            let real = self.root.join(&taken.name);
+            let file = self.files.iter().find(|file| file.real.as_ref() == Some(&real))?;
+            Some((file, Reading::Through(taken.through)))
+        });
+        known.collect()
     }
 
     /// The file that another one follows, by our block in it.
@@ -127,19 +127,26 @@ impl ProjectFiles {
         self.files.iter().find(|other| other.real.as_ref() == Some(&source))
     }
 
-    /// Why nothing of a file may get to where git sees it; none where it may.
-    pub(super) fn private_reason(&self, context: &Context, file: &ProjectFile) -> Option<&'static str> {
-        if file.is_private {
-            return Some("a person's own");
-        }
-        self.is_kept_from_git(context, &file.name).then_some("ignored by git")
-    }
-
-    /// Whether git neither has a file nor could take it in.
+    /// Whether git neither has what is written into a file nor could take it in; the file need not be there.
     pub(super) fn is_kept_from_git(&self, context: &Context, name: &str) -> bool {
-        workspace::ignores_file(context, &self.root, name) == Some(true)
-            && !workspace::is_tracked(context, &self.root, &self.root.join(name))
+        let Some(real) = resolve_inside(&self.root, name).ok().flatten() else { return false };
+        let Some(inside) = real.strip_prefix(&self.root).ok().and_then(Path::to_str) else { return false };
+        workspace::ignores_file(context, &self.root, inside) == Some(true)
+            && !workspace::is_tracked(context, &self.root, &real)
     }
+}
+
+fn add_file(root: &Path, files: &mut Vec<ProjectFile>, name: String, is_single: bool) {
+    let real = resolve_inside(root, &name).ok().flatten();
+    // Of a file that is taken in, only the real name is known.
+    if files.iter().any(|known| known.name == name || (!is_single && real.is_some() && known.real == real)) {
+        return;
+    }
+    let text = match &real {
+        Some(real) => read_words(real),
+        None => Err("it leads out of the project".to_owned()),
+    };
+    files.push(ProjectFile { name, real, text, private: None, is_single });
 }
 
 impl ProjectFile {
@@ -148,6 +155,11 @@ impl ProjectFile {
         let text = self.text.as_deref().unwrap_or_default();
         let own = block::remove(text).unwrap_or_else(|_| text.to_owned());
         own.replace("\r\n", "\n").trim_matches('\n').trim_end().to_owned()
+    }
+
+    /// Why nothing of it may get to where git sees it; none where it may.
+    pub(super) fn private_reason(&self) -> Option<&'static str> {
+        self.private.map(Private::reason)
     }
 
     pub(super) fn is_same_file(&self, other: &Self) -> bool {

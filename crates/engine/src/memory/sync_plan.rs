@@ -13,6 +13,7 @@ use crate::handoff::pointer;
 use crate::memory::files::expand_pattern;
 use crate::memory::imports::{find_imports, relative_path};
 use crate::memory::paragraph;
+use crate::memory::privacy::{OWN, Private};
 use crate::memory::project_files::{ProjectFile, ProjectFiles, Reading};
 use crate::memory::relation::{self, Relation};
 use crate::sessions::project::{published_project, resolve_inside, resolve_path};
@@ -89,7 +90,7 @@ pub fn plan_sync(context: &Context, request: &SyncRequest<'_>) -> Result<SyncPla
     let known = ProjectFiles::gather(context, request.project);
     let source = match request.from {
         Some(name) => named_source(context, &known, name)?,
-        None => usual_source(context, &known)?,
+        None => usual_source(&known)?,
     };
     refuse_unusable(source)?;
     let planner = Planner { context, known: &known, source };
@@ -112,7 +113,7 @@ pub fn plan_sync(context: &Context, request: &SyncRequest<'_>) -> Result<SyncPla
 }
 
 /// The file that others would follow if nothing is said: the one that they follow already, the common one, or the only one.
-pub(super) fn usual_source<'a>(context: &Context, known: &'a ProjectFiles) -> Result<&'a ProjectFile, SyncError> {
+pub(super) fn usual_source(known: &ProjectFiles) -> Result<&ProjectFile, SyncError> {
     let mut followed = known.files.iter().filter_map(|file| known.followed_by(file));
     if let Some(first) = followed.next().filter(|first| refuse_unusable(first).is_ok())
         && followed.all(|other| other.name == first.name)
@@ -122,7 +123,7 @@ pub(super) fn usual_source<'a>(context: &Context, known: &'a ProjectFiles) -> Re
     let mut candidates: Vec<&ProjectFile> = Vec::new();
     for file in known.files.iter().filter(|file| file.is_single && refuse_unusable(file).is_ok()) {
         let is_known = candidates.iter().any(|other| other.is_same_file(file));
-        if !is_known && known.private_reason(context, file).is_none() {
+        if !is_known && file.private.is_none() {
             candidates.push(file);
         }
     }
@@ -144,7 +145,7 @@ fn named_source<'a>(context: &Context, known: &'a ProjectFiles, name: &str) -> R
     if let Some(facts) = Target::by_name(name).and_then(|target| all_facts().find(|facts| facts.id == target.id)) {
         let readings = known.readings(context, facts);
         let mut own = readings.iter().filter(|(file, reading)| *reading == Reading::Always && file.is_single);
-        let first = own.clone().find(|(file, _)| !file.is_private).or_else(|| own.next());
+        let first = own.clone().find(|(file, _)| file.private.is_none()).or_else(|| own.next());
         return first.map(|(file, _)| *file).ok_or(SyncError::ReadsNothing(facts.name));
     }
     let path = match name.strip_prefix("~/") {
@@ -224,7 +225,8 @@ impl Planner<'_> {
     fn choose_file(&self, facts: &'static Facts) -> Result<String, String> {
         let mut chosen: Option<&ProjectFile> = None;
         for (file, reading) in self.known.readings(self.context, facts) {
-            let is_usable = reading == Reading::Always && file.is_single && !file.is_private && file.real.is_some();
+            let is_own = |file: &ProjectFile| matches!(file.private, Some(Private::Itself(OWN) | Private::Behind(_)));
+            let is_usable = reading == Reading::Always && file.is_single && !is_own(file) && file.real.is_some();
             let follows =
                 |file: &ProjectFile| file.text.as_deref().is_ok_and(|text| pointer::memory_paragraph(text).is_some());
             // One that follows already goes on to.
@@ -268,7 +270,7 @@ impl Planner<'_> {
     }
 
     fn refuse_private(&self, into: &str) -> Result<(), SyncError> {
-        let Some(reason) = self.known.private_reason(self.context, self.source) else { return Ok(()) };
+        let Some(reason) = self.source.private_reason() else { return Ok(()) };
         if self.known.is_kept_from_git(self.context, into) {
             return Ok(());
         }
@@ -280,6 +282,9 @@ impl Planner<'_> {
         let path = path.ok_or_else(|| format!("{name} leads out of the project"))?;
         if fs_err::metadata(&path).is_ok_and(|metadata| metadata.permissions().readonly()) {
             return Err(format!("{name} is read-only"));
+        }
+        if let Some(Private::Behind(reason)) = self.known.by_name(name).and_then(|file| file.private) {
+            return Err(format!("{name} stays as it is: {reason}"));
         }
         let before = match self.known.by_name(name) {
             Some(file) => Some(file.text.clone().map_err(|reason| format!("{name} is not read: {reason}"))?),

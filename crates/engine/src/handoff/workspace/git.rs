@@ -3,6 +3,7 @@
 mod own_changes;
 mod query;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use carryover_core::distill::{Commit, Git};
@@ -112,6 +113,15 @@ pub(crate) fn ignores_file(context: &Context, project: &Path, name: &str) -> Opt
     let asker = GitQuery::new(context, project)?;
     asker.ask(&["rev-parse", "--is-inside-work-tree"]).filter(|answer| answer.trim() == "true")?;
     Some(asker.ask(&["check-ignore", "--no-index", "--", name]).is_some())
+}
+
+/// Those of some files that git neither has nor could take in, by their names from the project on.
+pub(crate) fn list_kept_from_git(context: &Context, project: &Path, names: &BTreeSet<String>) -> BTreeSet<String> {
+    let Some(asker) = GitQuery::new(context, project).filter(|_| !names.is_empty()) else { return BTreeSet::new() };
+    let question = ["--literal-pathspecs", "ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"];
+    let question: Vec<&str> = question.into_iter().chain(names.iter().map(String::as_str)).collect();
+    let answer = asker.ask(&question).unwrap_or_default();
+    answer.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 fn parse_commits(log: &str) -> Vec<Commit> {
