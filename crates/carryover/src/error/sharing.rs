@@ -25,6 +25,9 @@ impl From<CapsuleError> for CommandError {
             }
             CapsuleError::NoTarget(_) => "name one with `--target AGENT`",
             CapsuleError::Changed(_) => "run it again once nobody writes there",
+            CapsuleError::Unasked { .. } => {
+                "see that `git status` works there, or leave the files out with `--files none`"
+            }
             CapsuleError::Exists(_) => "remove it, or name another",
             CapsuleError::Damaged { .. } => "nothing was unpacked; have it sent again",
             CapsuleError::Refused { .. } | CapsuleError::Bomb { .. } => {

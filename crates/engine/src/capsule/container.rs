@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use carryover_agents::formats::file::open_regular;
 
 use super::CapsuleError;
+use super::counting::{Counting, pad_packed};
 use super::limits;
 use super::manifest::{MANIFEST, max_member_bytes};
 use super::member_path::check_path;
@@ -236,14 +237,17 @@ impl Content {
 
 /// Writes members as one packed file, in a stream that cannot go back.
 pub(super) fn write_archive<W: Write>(members: &[Member], modified_seconds: u64, out: W) -> io::Result<W> {
-    let mut packer = zstd::Encoder::new(out, LEVEL)?;
+    let mut packer = zstd::Encoder::new(Counting::new(out), LEVEL)?;
     packer.multithread(n_threads())?;
-    let mut archive = tar::Builder::new(packer);
+    let mut archive = tar::Builder::new(Counting::new(packer));
     for member in members {
         let mut header = file_header(0o600, modified_seconds, member.content.len());
         archive.append_data(&mut header, &member.name, member.content.open()?)?;
     }
-    archive.into_inner()?.finish()
+    let (unpacked, packer) = archive.into_inner()?.finish();
+    let (packed, mut out) = packer.finish()?.finish();
+    pad_packed(packed, unpacked, &mut out)?;
+    Ok(out)
 }
 
 /// Writes members as one packed file.

@@ -18,6 +18,10 @@ impl<S> Hashing<S> {
         Self { stream, digest: Sha256::new(), n_bytes: 0 }
     }
 
+    pub(super) fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
     /// How many bytes passed, their digest, and the stream.
     pub(super) fn finish(self) -> (u64, String, S) {
         (self.n_bytes, to_hex(&self.digest.finalize()), self.stream)

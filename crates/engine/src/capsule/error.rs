@@ -32,6 +32,9 @@ pub enum CapsuleError {
     InTheWay { at: PathBuf, path: String },
     #[error("git could not {0}")]
     Git(&'static str),
+    /// What it ignores would be taken for what it keeps.
+    #[error("git cannot tell what it ignores in {}: {reason}", folder.display())]
+    Unasked { folder: PathBuf, reason: String },
     #[error("no agent is known by the name `{0}`, and none was named with a target")]
     NoTarget(String),
     #[error(transparent)]

@@ -27,6 +27,11 @@ pub(super) fn max_unpacked(packed: u64) -> u64 {
     packed.saturating_mul(MAX_RATIO).saturating_add(UNRATED_BYTES).min(MAX_TOTAL_BYTES)
 }
 
+/// The least that so many bytes may be packed into.
+pub(super) fn min_packed(unpacked: u64) -> u64 {
+    unpacked.saturating_sub(UNRATED_BYTES).div_ceil(MAX_RATIO)
+}
+
 /// Folders in folders in folders.
 pub(super) const MAX_DEPTH_BYTES: usize = 4_000;
 

@@ -42,8 +42,7 @@ fn is_drive(path: &[u8]) -> bool {
 /// The same for a file of a workspace, which must not become a part of git, nor a handoff of ours.
 pub(super) fn check_workspace_path(path: &[u8]) -> Result<(), &'static str> {
     check_path(path)?;
-    let is_git = |part: &[u8]| part.eq_ignore_ascii_case(b".git") || part.eq_ignore_ascii_case(b"git~1");
-    if path.split(|byte| *byte == b'/').any(is_git) {
+    if has_part(path, &GIT_NAMES) {
         return Err("would be a part of git's own folder");
     }
     if is_own_path(path) {
@@ -54,7 +53,32 @@ pub(super) fn check_workspace_path(path: &[u8]) -> Result<(), &'static str> {
 
 /// Whether a path is in a `.carryover` folder.
 pub(super) fn is_own_path(path: &[u8]) -> bool {
-    path.split(|byte| *byte == b'/').any(|part| part.eq_ignore_ascii_case(b".carryover"))
+    has_part(path, &OWN_NAMES)
+}
+
+/// The folder of git, as it is called, and as Windows calls it for programs that know short names alone.
+const GIT_NAMES: [&str; 2] = [".git", "git~1"];
+const OWN_NAMES: [&str; 2] = [".carryover", "carryo~1"];
+
+/// Whether a part of a path is one of these names to some system.
+fn has_part(path: &[u8], names: &[&str]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| could_be(part, names) && names.contains(&&*fold_name(part)))
+}
+
+/// Most parts begin otherwise, and need not be looked at.
+fn could_be(part: &[u8], names: &[&str]) -> bool {
+    let first = part.first().map_or(0, u8::to_ascii_lowercase);
+    first >= 0x80 || names.iter().any(|name| name.as_bytes()[0] == first)
+}
+
+/// A name as systems compare it that take some for the same: without capitals, letters that nobody sees, what a colon
+/// begins, and dots and spaces at the end.
+fn fold_name(part: &[u8]) -> String {
+    let is_unseen = |letter: char| matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let text = String::from_utf8_lossy(part);
+    let seen = text.chars().filter(|letter| !is_unseen(*letter)).take_while(|letter| !matches!(letter, ':' | '\\'));
+    let folded: String = seen.map(|letter| letter.to_ascii_lowercase()).collect();
+    folded.trim_end_matches(['.', ' ']).to_owned()
 }
 
 /// Whether a link stays inside, judged by its text alone. It may go up only at its beginning, from the folder that it is in:
@@ -77,7 +101,7 @@ pub(super) fn check_link(path: &[u8], target: &[u8]) -> Result<(), &'static str>
             _ => is_down = true,
         }
     }
-    Ok(())
+    if has_part(target, &GIT_NAMES) { Err("is a link that leads into git's own folder") } else { Ok(()) }
 }
 
 /// The bytes of a path below a folder, with slashes; none where it is no text, and names have to be.
@@ -158,6 +182,31 @@ mod tests {
             assert!(check_workspace_path(path.as_bytes()).is_err(), "{path}");
         }
         assert_eq!(check_workspace_path(b".gitignore"), Ok(()));
+    }
+
+    #[test]
+    fn other_spellings_of_a_folder_are_that_folder() {
+        for name in [
+            "git~1",
+            "GIT~1.",
+            ".git.",
+            ".Git ",
+            ".git . .",
+            ".git::$INDEX_ALLOCATION",
+            ".g\u{200c}it",
+            "\u{feff}.giT",
+            ".git\\x",
+        ] {
+            assert!(check_workspace_path(format!("a/{name}/config").as_bytes()).is_err(), "{name}");
+            assert!(check_link(b"l", format!("{name}/hooks").as_bytes()).is_err(), "{name}");
+        }
+        for name in [".Carryover", "CARRYO~1", ".carryover. "] {
+            assert!(is_own_path(format!("{name}/handoff.md").as_bytes()), "{name}");
+        }
+        for name in [".gitignore", ".github", "git", "g.it", "git~10", ".git-blame", "x.git", ".gi\u{fc}t", ":"] {
+            assert_eq!(check_workspace_path(name.as_bytes()), Ok(()), "{name}");
+            assert_eq!(check_link(b"l", name.as_bytes()), Ok(()), "{name}");
+        }
     }
 
     #[test]

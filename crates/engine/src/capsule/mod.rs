@@ -5,6 +5,7 @@
 
 pub mod boundary;
 mod container;
+mod counting;
 mod digest;
 mod error;
 pub mod import;

@@ -17,7 +17,7 @@ use crate::own::files;
 use crate::sessions::project::resolve_path;
 
 pub use git::is_tracked;
-pub(crate) use git::{FilterOverrides, GitQuery, ignores_file, ignores_folder, list_kept_from_git};
+pub(crate) use git::{FilterOverrides, GitQuery, find_repository, ignores_file, ignores_folder, list_kept_from_git};
 
 /// Files that are read for their functions; the newest are enough.
 const MAX_FILES: usize = 200;

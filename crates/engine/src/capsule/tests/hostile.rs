@@ -38,6 +38,10 @@ fn paths_and_links_that_lead_out_are_refused() {
         (file("tree/.git/hooks/pre-commit", b"x"), "would be a part of git's own folder"),
         (file("tree/sub/.GiT/config", b"x"), "would be a part of git's own folder"),
         (file("tree/.carryover/handoff.md", b"x"), "would be a part of carryover's own folder"),
+        (file("tree/.git. /config", b"x"), "would be a part of git's own folder"),
+        (file("tree/a.d/GIT~1/config", b"x"), "would be a part of git's own folder"),
+        (special("tree/l", EntryType::Symlink, ".Git/hooks"), "is a link that leads into git's own folder"),
+        (special("tree/b/l", EntryType::Symlink, "../.g\u{200c}it"), "is a link that leads into git's own folder"),
         (file("elsewhere", b"x"), "is no part of a workspace"),
         (special("tree/l", EntryType::Symlink, "/etc/passwd"), "is a link that leads out"),
         (special("tree/l", EntryType::Symlink, "../x"), "is a link that leads out"),
@@ -53,6 +57,31 @@ fn paths_and_links_that_lead_out_are_refused() {
         let told = refusal(&[file("tree/a", b"1"), entry]);
         assert!(told.contains(reason), "{told}");
     }
+}
+
+/// Whoever runs git in such a folder runs what its settings say.
+#[test]
+fn folders_that_git_would_take_for_repositories_are_refused() {
+    for folder in ["tree/", "tree/a/b/"] {
+        let name = |name: &str| -> &'static str { format!("{folder}{name}").leak() };
+        let layouts = [
+            vec![file(name("HEAD"), b"ref: refs/heads/x"), file(name("objects/a"), b""), file(name("refs/b"), b"")],
+            vec![
+                special(name("Refs"), EntryType::Directory, ""),
+                file(name("OBJECTS/a"), b""),
+                file(name("head"), b""),
+            ],
+            vec![file(name("commondir"), b"../x"), special(name("HEAD"), EntryType::Symlink, "refs/heads/x")],
+        ];
+        for entries in layouts {
+            let told = refusal(&entries);
+            assert!(told.contains("has the layout of a repository"), "{told}");
+        }
+    }
+    open(
+        Crafted::with_files(&[file("tree/HEAD", b"x"), file("tree/a/objects/x", b""), file("tree/refs/x", b"")]).pack(),
+    )
+    .unwrap();
 }
 
 #[test]

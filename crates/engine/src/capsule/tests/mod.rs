@@ -2,5 +2,7 @@
 
 mod crafted;
 mod hostile;
+#[cfg(unix)]
+mod leaving_out;
 mod round_trip;
 mod zipped;

@@ -1,6 +1,6 @@
 //! Which files of a workspace come along.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,21 @@ use carryover_agents::formats::file::open_regular;
 
 use super::super::CapsuleError;
 use super::super::limits;
-use super::super::member_path::{check_workspace_path, encode_path, is_own_path, path_bytes};
+use super::super::member_path::{check_workspace_path, decode_path, encode_path, is_own_path, path_bytes};
 use super::git_state::{ChangedPath, Repository, Staged, TrackedPaths};
+use super::overlooked::list_absent;
 use super::{FileChange, FilesMode, LeftOut, SCHEMA, StagedChange, WorkspaceRecord, WorktreeChange};
 use crate::context::Context;
+use crate::handoff::workspace::find_repository;
 use crate::sessions::project::resolve_path;
 use crate::share::crypt::MAGIC;
 use crate::share::sealed::FILE_END;
 
 const SUBMODULE: &str = "is a submodule, which has a history of its own";
 const UNMERGED: &str = "is in conflict: the file comes along as it is, what git holds of both sides does not";
+const INSIDE: &str = "is a repository of its own";
+const INTENDED: &str = "is marked to be added: it comes along as a new file, the mark does not";
+const ALL_IGNORED: &str = "the repository of a folder above it ignores all that is in it: no files of it are taken";
 const NO_NAME: &str = "has a name that a capsule cannot hold";
 const OWN_FOLDER: &str = "is carryover's own";
 const SHARE: &str = "is encrypted for somebody: a session that was shared";
@@ -49,8 +54,7 @@ pub fn check_project(context: &Context, project: &Path) -> Option<&'static str> 
 
 /// The folder that a workspace is: that of the repository, unless it is the home folder.
 pub(in crate::capsule) fn workspace_root(context: &Context, project: &Path) -> PathBuf {
-    let above = project.ancestors().find(|above| above.join(".git").exists());
-    above.filter(|root| check_project(context, root).is_none()).unwrap_or(project).to_owned()
+    find_repository(project).filter(|root| check_project(context, root).is_none()).unwrap_or(project).to_owned()
 }
 
 /// Whether a file is a share: each would otherwise hold all that were made in this folder before it.
@@ -70,7 +74,12 @@ pub(in crate::capsule) fn collect_workspace<'a>(
     project: &Path,
     mode: FilesMode,
 ) -> Result<Collected<'a>, CapsuleError> {
-    let repository = Repository::open(context, root);
+    let asked = match mode {
+        FilesMode::None => Repository::open(context, root),
+        _ => Repository::find(context, root)?,
+    };
+    let (repository, above) =
+        asked.map_or((None, None), |asked| if asked.is_at(root) { (Some(asked), None) } else { (None, Some(asked)) });
     let below = project.strip_prefix(root).ok().and_then(path_bytes).unwrap_or_default();
     let record = WorkspaceRecord {
         schema: SCHEMA.to_owned(),
@@ -98,7 +107,10 @@ pub(in crate::capsule) fn collect_workspace<'a>(
         None => {
             // Without a commit to start from, what is changed is everything.
             collected.record.files_mode = FilesMode::Full;
-            collected.take_folder(root, &mut Vec::new())?;
+            match &above {
+                Some(above) => collected.take_kept(above)?,
+                None => collected.take_folder(root, &mut Vec::new())?,
+            }
         }
     }
     collected.repository = repository;
@@ -106,42 +118,71 @@ pub(in crate::capsule) fn collect_workspace<'a>(
 }
 
 impl Collected<'_> {
-    fn leave_out(&mut self, path: &[u8], reason: &str) {
+    pub(super) fn leave_out(&mut self, path: &[u8], reason: &str) {
         self.record.left_out.push(LeftOut::from_bytes(path, reason));
     }
 
     fn take_repository(&mut self, repository: &Repository<'_>, mode: FilesMode) -> Result<(), CapsuleError> {
-        let TrackedPaths { files: tracked, submodules } = repository.tracked_paths()?;
+        let TrackedPaths { files: tracked, submodules, overlooked } = repository.tracked_paths()?;
+        let absent = list_absent(&self.root, &overlooked);
         for path in &submodules {
             self.leave_out(path, SUBMODULE);
         }
         for change in repository.changed_paths()? {
             // A repository inside of this one, which git names as a folder.
             if change.path.ends_with(b"/") {
-                self.leave_out(&change.path, "is a repository of its own");
+                self.leave_out(&change.path, INSIDE);
             } else {
-                self.take_change(change);
+                self.take_change(change, &absent);
             }
         }
+        self.take_overlooked(repository, overlooked, &absent)?;
         if mode == FilesMode::Full {
-            let is_there = |path: &[u8]| self.root.join(super::path_or_odd(path)).symlink_metadata().is_ok();
-            let tracked: Vec<_> = tracked.into_iter().filter(|path| is_there(path)).collect();
-            for path in tracked {
+            // What is gone may be something else by now: a folder, or what is behind a link.
+            let gone = self.record.changes.iter().filter(|change| change.worktree == WorktreeChange::Deleted);
+            let gone: HashSet<Vec<u8>> = gone.filter_map(|change| decode_path(&change.path)).collect();
+            for path in tracked.into_iter().filter(|path| !gone.contains(path) && !absent.contains(path)) {
                 self.take_file(path);
             }
         }
         Ok(())
     }
 
-    fn take_change(&mut self, change: ChangedPath) {
-        let ChangedPath { path, staged, is_deleted, is_unmerged } = change;
+    /// What a repository above the folder keeps in it.
+    fn take_kept(&mut self, above: &Repository<'_>) -> Result<(), CapsuleError> {
+        let kept = above.kept_paths()?;
+        if kept.is_empty() && fs_err::read_dir(&self.root)?.next().is_some() {
+            self.leave_out(b".", ALL_IGNORED);
+        }
+        for path in kept {
+            if path.ends_with(b"/") || self.is_folder(&path) {
+                self.leave_out(&path, INSIDE);
+            } else {
+                self.take_file(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_folder(&self, path: &[u8]) -> bool {
+        self.root.join(super::path_or_odd(path)).symlink_metadata().is_ok_and(|there| there.is_dir())
+    }
+
+    /// Whether a file or a link is at a path: one that was replaced by a folder is gone.
+    pub(super) fn is_there(&self, path: &[u8]) -> bool {
+        self.root.join(super::path_or_odd(path)).symlink_metadata().is_ok_and(|there| !there.is_dir())
+    }
+
+    fn take_change(&mut self, change: ChangedPath, absent: &HashSet<Vec<u8>>) {
+        let ChangedPath { path, staged, is_deleted, is_unmerged, is_intended } = change;
         if check_workspace_path(&path).is_err() {
             return self.take_file(path);
         }
-        if is_unmerged {
-            self.leave_out(&path, UNMERGED);
+        for reason in [is_unmerged.then_some(UNMERGED), is_intended.then_some(INTENDED)].into_iter().flatten() {
+            self.leave_out(&path, reason);
         }
-        let is_gone = is_deleted || self.root.join(super::path_or_odd(&path)).symlink_metadata().is_err();
+        let is_absent = absent.contains(&path);
+        let is_gone = !is_absent && (is_deleted || !self.is_there(&path));
         let staged = staged.map(|staged| match staged {
             Staged::Deleted => StagedChange::Deleted,
             Staged::Blob { mode, id } => {
@@ -151,12 +192,12 @@ impl Collected<'_> {
         });
         let worktree = if is_gone { WorktreeChange::Deleted } else { WorktreeChange::Present };
         self.record.changes.push(FileChange { path: encode_path(&path), staged, worktree });
-        if !is_gone {
+        if !is_gone && !is_absent {
             self.take_file(path);
         }
     }
 
-    fn take_file(&mut self, path: Vec<u8>) {
+    pub(super) fn take_file(&mut self, path: Vec<u8>) {
         if is_own_path(&path) {
             self.leave_out(&path, OWN_FOLDER);
         } else if check_workspace_path(&path).is_err() {
@@ -185,7 +226,12 @@ impl Collected<'_> {
             }
             below.extend_from_slice(&name);
             if entry.file_type()?.is_dir() && check_workspace_path(below).is_ok() {
-                self.take_folder(&entry.path(), below)?;
+                // What that one ignores is nobody else's to say.
+                if entry.path().join(".git").symlink_metadata().is_ok() {
+                    self.leave_out(below, INSIDE);
+                } else {
+                    self.take_folder(&entry.path(), below)?;
+                }
             } else {
                 self.take_file(below.clone());
             }

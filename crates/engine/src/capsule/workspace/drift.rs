@@ -6,6 +6,7 @@ use std::path::Path;
 use super::super::CapsuleError;
 use super::super::member_path::{encode_path, path_bytes};
 use super::super::tar_walk::{EntryKind, TarEntry};
+use super::restore::leads_through_link;
 use super::snapshot::{change_path, walk_snapshot};
 use super::{WorkspaceRecord, WorktreeChange, path_or_odd};
 
@@ -45,7 +46,9 @@ pub(in crate::capsule) fn compare_workspace(
     })?;
     for change in record.changes.iter().filter(|change| change.worktree == WorktreeChange::Deleted) {
         let path = change_path(&change.path)?;
-        if folder.join(path_or_odd(&path)).symlink_metadata().is_ok() {
+        // A folder that has come in its place, or a link to one, is among what is there.
+        let there = folder.join(path_or_odd(&path)).symlink_metadata();
+        if there.is_ok_and(|there| !there.is_dir()) && !leads_through_link(folder, &path) {
             drift.note(&path);
         }
     }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use carryover_core::plain::one_line;
 use serde::{Deserialize, Serialize};
 
 use super::super::CapsuleError;
 use crate::context::Context;
-use crate::handoff::workspace::{FilterOverrides, GitQuery};
+use crate::handoff::workspace::{FilterOverrides, GitQuery, find_repository};
 
 const STATUS_ARGS: &[&str] = &[
     "status",
@@ -18,10 +19,13 @@ const STATUS_ARGS: &[&str] = &[
     "--no-renames",
     "--no-ahead-behind",
 ];
-const LIST_ARGS: &[&str] = &["ls-files", "--stage", "-z"];
+/// Everything below a folder that is not ignored.
+const KEPT_ARGS: &[&str] = &["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
 /// With a letter before each, which tells what git was told to overlook.
 const MARKED_LIST_ARGS: &[&str] = &["ls-files", "--stage", "-v", "-z"];
 const PLAIN_MARK: &str = "H";
+/// The letter of a file that need not be there; small letters are those of files that are taken for unchanged.
+const SKIPPED_MARK: u8 = b'S';
 const SUBMODULE_MODE: &str = "160000";
 
 /// A repository that can be asked about its files.
@@ -40,6 +44,14 @@ pub(super) struct ChangedPath {
     pub(super) is_deleted: bool,
     /// It has several versions in the index, which are not taken.
     pub(super) is_unmerged: bool,
+    /// Git was told that it will be added, and nothing more.
+    pub(super) is_intended: bool,
+}
+
+impl ChangedPath {
+    fn new(path: Vec<u8>) -> Self {
+        Self { path, staged: None, is_deleted: false, is_unmerged: false, is_intended: false }
+    }
 }
 
 /// An entry of an index.
@@ -55,6 +67,16 @@ pub(crate) struct IndexEntry {
 pub(super) struct TrackedPaths {
     pub(super) files: Vec<Vec<u8>>,
     pub(super) submodules: Vec<Vec<u8>>,
+    /// Those of the files whose changes git does not tell.
+    pub(super) overlooked: Vec<Overlooked>,
+}
+
+/// A file that git was told to overlook.
+pub(super) struct Overlooked {
+    pub(super) path: Vec<u8>,
+    pub(super) id: String,
+    /// It need not be there at all, as in a sparse checkout.
+    pub(super) may_be_missing: bool,
 }
 
 /// What stands in the index in the place of what the commit has.
@@ -67,14 +89,47 @@ pub(super) enum Staged {
 impl<'a> Repository<'a> {
     /// The repository that is in this folder; none where there is none, or no git.
     pub(super) fn open(context: &'a Context, root: &'a Path) -> Option<Self> {
-        let query =
-            GitQuery::new(context, root).filter(|query| query.root() == root && query.is_own())?.with_patience();
+        let query = GitQuery::new(context, root).filter(|query| query.root() == root && query.is_own())?;
         let filters = query.disable_filters()?;
+        Some(Self::with_query(query.with_patience(), filters))
+    }
+
+    /// The repository that decides what is ignored in this folder, which may be one above it; none where there is none. One that
+    /// cannot be asked is an error: what it ignores would be taken for what it keeps.
+    pub(super) fn find(context: &'a Context, folder: &'a Path) -> Result<Option<Self>, CapsuleError> {
+        if find_repository(folder).is_none() {
+            return Ok(None);
+        }
+        let unasked = |reason: &str| CapsuleError::Unasked { folder: folder.to_owned(), reason: one_line(reason, 300) };
+        let query = GitQuery::new(context, folder).ok_or_else(|| unasked("no git is found on the PATH"))?;
+        if !query.is_own() {
+            let complaint = query.complaint();
+            let elsewhere = "its repository lies elsewhere, and does not say that it belongs here";
+            return Err(unasked(complaint.as_deref().unwrap_or(elsewhere)));
+        }
+        let filters = query.disable_filters();
+        let filters = filters.ok_or_else(|| unasked("its settings name files elsewhere, or filters of an odd name"))?;
+        Ok(Some(Self::with_query(query.with_patience(), filters)))
+    }
+
+    fn with_query(query: GitQuery<'a>, filters: FilterOverrides) -> Self {
         let line =
             |args: &[&str]| query.ask(args).map(|answer| answer.trim().to_owned()).filter(|line| !line.is_empty());
         let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         let branch = line(&["branch", "--show-current"]);
-        Some(Self { query, filters, commit, branch })
+        Self { query, filters, commit, branch }
+    }
+
+    /// Whether it is in this folder, and not in one above it.
+    pub(super) fn is_at(&self, folder: &Path) -> bool {
+        self.query.root() == folder
+    }
+
+    /// Everything below its folder that it does not ignore; what ends in a slash is a repository of its own.
+    pub(super) fn kept_paths(&self) -> Result<Vec<Vec<u8>>, CapsuleError> {
+        let told = self.query.ask_bytes(&self.filters, KEPT_ARGS).ok_or(CapsuleError::Git("list its files"))?;
+        let paths = told.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(<[u8]>::to_vec).collect())
     }
 
     /// The paths that differ from the commit, new ones included.
@@ -108,15 +163,25 @@ impl<'a> Repository<'a> {
 
     /// The paths that are tracked.
     pub(super) fn tracked_paths(&self) -> Result<TrackedPaths, CapsuleError> {
-        let told = self.query.ask_bytes(&self.filters, LIST_ARGS).ok_or(CapsuleError::Git("list its files"))?;
-        let (mut files, mut submodules) = (Vec::new(), Vec::new());
+        const COULD_NOT: CapsuleError = CapsuleError::Git("list its files");
+        let told = self.query.ask_bytes(&self.filters, MARKED_LIST_ARGS).ok_or(COULD_NOT)?;
+        let mut tracked = TrackedPaths { files: Vec::new(), submodules: Vec::new(), overlooked: Vec::new() };
         for record in told.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
-            let tab = record.iter().position(|byte| *byte == b'\t').ok_or(CapsuleError::Git("list its files"))?;
-            let list = if record.starts_with(SUBMODULE_MODE.as_bytes()) { &mut submodules } else { &mut files };
-            list.push(record[tab + 1..].to_vec());
+            let tab = record.iter().position(|byte| *byte == b'\t').ok_or(COULD_NOT)?;
+            let (mark, path) = (record[0], record[tab + 1..].to_vec());
+            if word(record, 1) == Some(SUBMODULE_MODE) {
+                tracked.submodules.push(path);
+                continue;
+            }
+            let may_be_missing = mark.eq_ignore_ascii_case(&SKIPPED_MARK);
+            if may_be_missing || mark.is_ascii_lowercase() {
+                let id = word(record, 2).ok_or(COULD_NOT)?.to_owned();
+                tracked.overlooked.push(Overlooked { path: path.clone(), id, may_be_missing });
+            }
+            tracked.files.push(path);
         }
-        files.dedup();
-        Ok(TrackedPaths { files, submodules })
+        tracked.files.dedup();
+        Ok(tracked)
     }
 }
 
@@ -136,11 +201,10 @@ fn parse_status(told: &[u8]) -> Option<Vec<ChangedPath>> {
             b'1' => changed.push(parse_changed(record)?),
             b'u' => {
                 let path = nth_field(record, 10)?.to_vec();
-                changed.push(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: true });
+                changed.push(ChangedPath { is_unmerged: true, ..ChangedPath::new(path) });
             }
             b'?' => {
-                let path = record.get(2..)?.to_vec();
-                changed.push(ChangedPath { path, staged: None, is_deleted: false, is_unmerged: false });
+                changed.push(ChangedPath::new(record.get(2..)?.to_vec()));
             }
             _ => return None,
         }
@@ -166,7 +230,8 @@ fn parse_changed(record: &[u8]) -> Option<ChangedPath> {
     };
     // Where it is there all the same, it is told once more, as new.
     let is_deleted = in_tree == 'D' || in_index == 'D';
-    Some(ChangedPath { path: nth_field(record, 8)?.to_vec(), staged, is_deleted, is_unmerged: false })
+    let is_intended = (in_index, in_tree) == ('.', 'A');
+    Some(ChangedPath { staged, is_deleted, is_intended, ..ChangedPath::new(nth_field(record, 8)?.to_vec()) })
 }
 
 fn is_submodule(record: &[u8]) -> Option<bool> {
@@ -197,10 +262,12 @@ mod tests {
         let told = b"1 .M N... 100644 100644 100644 aa aa a b.txt\x001 A. N... 000000 100755 100755 00 cc new\0\
             1 D. N... 100644 000000 000000 aa 00 gone\x001 .M S..U 160000 160000 160000 aa aa sub\0\
             u UU N... 100644 100644 100644 100644 a b c both\0? odd\xff name\0\
-            1 D. N... 100644 000000 000000 aa 00 kept\0? kept\0";
+            1 D. N... 100644 000000 000000 aa 00 kept\0? kept\0\
+            1 .A N... 000000 000000 100644 00 00 soon\0";
         let changed = parse_status(told).unwrap();
         let names: Vec<_> = changed.iter().map(|changed| String::from_utf8_lossy(&changed.path).into_owned()).collect();
-        assert_eq!(names, ["a b.txt", "both", "gone", "kept", "new", "odd\u{fffd} name"]);
+        assert_eq!(names, ["a b.txt", "both", "gone", "kept", "new", "odd\u{fffd} name", "soon"]);
+        assert!(changed[6].is_intended && !changed[4].is_intended);
         assert_eq!(changed[0].staged, None);
         assert!(changed[1].is_unmerged);
         assert_eq!((&changed[2].staged, changed[2].is_deleted), (&Some(Staged::Deleted), true));

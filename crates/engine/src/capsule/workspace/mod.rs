@@ -2,18 +2,22 @@
 //!
 //! Files are never altered. Those that cannot or should not come along are left out, and each is named with the reason.
 
+mod bare_layout;
 mod collect;
 mod drift;
 mod git_state;
 mod index_restore;
+mod overlooked;
 mod restore;
 mod restored;
 mod secret_scan;
 mod snapshot;
 mod take_back;
+mod withheld;
 
 use std::path::{Path, PathBuf};
 
+use carryover_core::redact::redact_text;
 use serde::{Deserialize, Serialize};
 
 use super::CapsuleError;
@@ -139,6 +143,13 @@ impl WorkspaceRecord {
             bytes: 0,
             changes: Vec::new(),
             left_out: Vec::new(),
+        }
+    }
+
+    /// Masks secrets in what it is called: a branch may be named after a key.
+    fn mask_names(&mut self) {
+        for name in [&mut self.branch, &mut self.root].into_iter().flatten() {
+            *name = redact_text(name).into_owned();
         }
     }
 

@@ -16,7 +16,7 @@ const MIN_RUN_BYTES: usize = 16;
 
 /// Whether some bytes hold a secret.
 pub(in crate::capsule) fn holds_secret(bytes: &[u8]) -> bool {
-    let is_text = !bytes[..bytes.len().min(HEAD_BYTES)].contains(&0);
+    let is_text = is_text(bytes);
     let mut start = 0;
     while start < bytes.len() {
         let end = bytes.len().min(start + PIECE_BYTES);
@@ -34,11 +34,11 @@ pub(in crate::capsule) fn holds_secret(bytes: &[u8]) -> bool {
 /// The same for a stream, of which a piece is held.
 pub(super) fn stream_holds_secret(mut stream: impl Read) -> io::Result<bool> {
     let mut piece = Vec::with_capacity(PIECE_BYTES);
-    let mut is_text = None;
+    let mut is_text_known = None;
     loop {
         let wanted = (PIECE_BYTES - piece.len()) as u64;
         let count = stream.by_ref().take(wanted).read_to_end(&mut piece)?;
-        let is_text = *is_text.get_or_insert_with(|| !piece[..piece.len().min(HEAD_BYTES)].contains(&0));
+        let is_text = *is_text_known.get_or_insert_with(|| is_text(&piece));
         if piece_holds_secret(&piece, is_text) {
             return Ok(true);
         }
@@ -50,8 +50,17 @@ pub(super) fn stream_holds_secret(mut stream: impl Read) -> io::Result<bool> {
 }
 
 fn piece_holds_secret(piece: &[u8], is_text: bool) -> bool {
-    let text = if is_text { String::from_utf8_lossy(piece) } else { Cow::Owned(readable_runs(piece)) };
-    matches!(redact_text(&text), Cow::Owned(_))
+    let holds = |text: &str| matches!(redact_text(text), Cow::Owned(_));
+    if is_text {
+        return holds(&String::from_utf8_lossy(piece));
+    }
+    holds(&readable_runs(piece)) || holds(&wide_text(piece))
+}
+
+/// Whether bytes are text of one byte each or more, by how they begin: no NUL is in them, nor the mark of UTF-16.
+fn is_text(start: &[u8]) -> bool {
+    let head = &start[..start.len().min(HEAD_BYTES)];
+    !head.contains(&0) && !head.starts_with(b"\xff\xfe") && !head.starts_with(b"\xfe\xff")
 }
 
 /// What can be read in bytes that are no text, a line each.
@@ -63,6 +72,35 @@ fn readable_runs(bytes: &[u8]) -> String {
             text.push('\n');
         }
     }
+    text
+}
+
+/// What can be read in bytes where each letter has a NUL beside it, as UTF-16 has, whichever of the two comes first.
+fn wide_text(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    let (mut start, mut at) = (0, 0);
+    while at + 1 < bytes.len() {
+        let is_letter = matches!(bytes[at], b'\t' | b'\n' | b'\r' | b' '..=b'~');
+        if is_letter && bytes[at + 1] == 0 {
+            text.push(char::from(bytes[at]));
+            at += 2;
+            continue;
+        }
+        // Where the NUL comes first, that of the last letter is not there.
+        if is_letter && text.len() > start {
+            text.push(char::from(bytes[at]));
+        }
+        if text.len() - start < MIN_RUN_BYTES {
+            text.truncate(start);
+        } else {
+            text.push('\n');
+            start = text.len();
+        }
+        at += 1;
+    }
+    text.extend(
+        bytes.get(at).filter(|last| last.is_ascii_graphic() && text.len() > start).map(|last| char::from(*last)),
+    );
     text
 }
 
@@ -80,6 +118,14 @@ mod tests {
                 bytes.extend_from_slice(SECRET.as_bytes());
                 bytes.extend(vec![filler; 100]);
                 assert!(holds_secret(&bytes) && stream_holds_secret(&bytes[..]).unwrap(), "{at} {filler}");
+            }
+        }
+        for big in [false, true] {
+            for before in ["", "x", "\u{feff}", "\u{fc}\u{4e2d}"] {
+                let text = format!("{before}{}TOKEN={SECRET}", "line\r\n".repeat(40_000));
+                let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+                let bytes: Vec<u8> = text.encode_utf16().flat_map(bytes).collect();
+                assert!(holds_secret(&bytes) && stream_holds_secret(&bytes[..]).unwrap(), "{big} {before}");
             }
         }
         let clean = "let x = 1;\n".repeat(200_000);

@@ -10,11 +10,13 @@ use zstd::zstd_safe::CParameter;
 
 use super::super::CapsuleError;
 use super::super::container::{file_header, n_threads};
+use super::super::counting::{Counting, pad_packed};
 use super::super::digest::Hashing;
 use super::super::limits;
 use super::super::manifest::{MemberRecord, SNAPSHOT};
 use super::super::member_path::{check_link, check_workspace_path, decode_path, encode_path, path_bytes};
 use super::super::tar_walk::{EntryKind, TarEntry, TarStream, walk_tar};
+use super::bare_layout::{BareLayouts, REASON};
 use super::collect::{Collected, StagedBlob};
 use super::git_state::Repository;
 use super::secret_scan::{holds_secret, stream_holds_secret};
@@ -29,6 +31,7 @@ const JOB_BYTES: u32 = 512 << 10;
 /// Files up to this length are looked at and packed from memory.
 const HELD_BYTES: u64 = 8 << 20;
 const HOLDS_SECRETS: &str = "holds secrets";
+const LEADS_TO_SECRETS: &str = "is a link to a name that holds secrets";
 
 /// What a snapshot was found to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +40,7 @@ pub(in crate::capsule) struct SnapshotSummary {
     pub(in crate::capsule) bytes: u64,
 }
 
-type Packer = tar::Builder<zstd::Encoder<'static, Hashing<BufWriter<fs_err::File>>>>;
+type Packer = tar::Builder<Counting<zstd::Encoder<'static, Hashing<BufWriter<fs_err::File>>>>>;
 
 /// Writes the files that were collected; those that may not leave are named in the record.
 pub(in crate::capsule) fn write_snapshot(
@@ -45,6 +48,11 @@ pub(in crate::capsule) fn write_snapshot(
     redact: bool,
     out: fs_err::File,
 ) -> Result<(WorkspaceRecord, MemberRecord), CapsuleError> {
+    collected.withhold_repositories();
+    if redact {
+        collected.withhold_secret_names();
+        collected.record.mask_names();
+    }
     let mut packer = zstd::Encoder::new(Hashing::new(BufWriter::with_capacity(BUFFER_BYTES, out)), LEVEL)?;
     packer.multithread(n_threads())?;
     // Cut where the content says so: what changes in one file leaves most of the packed bytes as they were, and a remote that
@@ -52,7 +60,7 @@ pub(in crate::capsule) fn write_snapshot(
     packer.set_parameter(CParameter::JobSize(JOB_BYTES))?;
     packer.set_parameter(CParameter::RSyncable(true))?;
     let mut writer = SnapshotWriter {
-        archive: tar::Builder::new(packer),
+        archive: tar::Builder::new(Counting::new(packer)),
         redact,
         left_out: Vec::new(),
         summary: SnapshotSummary::default(),
@@ -69,17 +77,15 @@ pub(in crate::capsule) fn write_snapshot(
         writer.write_path(&collected.root, path)?;
     }
     let SnapshotWriter { archive, left_out, summary, .. } = writer;
-    let (packed_bytes, sha256, out) = archive.into_inner()?.finish()?.finish();
+    let (unpacked, packer) = archive.into_inner()?.finish();
+    let mut packed = packer.finish()?;
+    pad_packed(packed.n_bytes(), unpacked, &mut packed)?;
+    let (packed_bytes, sha256, out) = packed.finish();
     out.into_inner().map_err(io::IntoInnerError::into_error)?;
     let mut record = collected.record;
     (record.files, record.bytes) = (summary.files, summary.bytes);
     record.left_out.extend(left_out);
     record.left_out.sort();
-    // Nobody could open it.
-    let limit = limits::max_unpacked(packed_bytes);
-    if summary.bytes > limit {
-        return Err(CapsuleError::Bomb { packed: packed_bytes, limit });
-    }
     Ok((record, MemberRecord { name: SNAPSHOT.to_owned(), bytes: packed_bytes, sha256 }))
 }
 
@@ -179,6 +185,10 @@ impl SnapshotWriter {
         let bytes = path_bytes(&target).unwrap_or_default();
         if let Err(reason) = check_link(path, &bytes) {
             self.leave_out(path, reason);
+            return Ok(());
+        }
+        if self.redact && holds_secret(&bytes) {
+            self.leave_out(path, LEADS_TO_SECRETS);
             return Ok(());
         }
         let mut header = file_header(0o777, 0, 0);
@@ -333,11 +343,12 @@ pub(in crate::capsule) fn verify_snapshot(stream: impl Read, packed: u64) -> Res
     walk_snapshot(stream, packed, &mut |_| Ok(()))
 }
 
-/// Paths that were met: none comes twice, and none is below something that is no folder.
+/// Paths that were met: none comes twice, none is below something that is no folder, and no folder is a repository.
 #[derive(Default)]
 struct PathChecks {
     files: HashSet<Vec<u8>>,
     folders: HashSet<Vec<u8>>,
+    layouts: BareLayouts,
 }
 
 impl PathChecks {
@@ -354,9 +365,19 @@ impl PathChecks {
             if !self.folders.insert(above.to_vec()) {
                 break;
             }
+            self.note_layout(above, true)?;
         }
+        self.note_layout(path, is_folder)?;
         let list = if is_folder { &mut self.folders } else { &mut self.files };
         if list.insert(path.to_vec()) || is_folder { Ok(()) } else { Err(CapsuleError::refused(path, "comes twice")) }
+    }
+
+    fn note_layout(&mut self, path: &[u8], is_folder: bool) -> Result<(), CapsuleError> {
+        if self.layouts.note(path, is_folder) {
+            let above = path.iter().rposition(|byte| *byte == b'/').map_or(path, |slash| &path[..slash]);
+            return Err(CapsuleError::refused(above, REASON));
+        }
+        Ok(())
     }
 }
 

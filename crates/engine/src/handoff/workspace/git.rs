@@ -11,7 +11,7 @@ use carryover_core::time::Timestamp;
 
 use crate::context::Context;
 use own_changes::OwnParts;
-pub(crate) use query::{FilterOverrides, GitQuery};
+pub(crate) use query::{FilterOverrides, GitQuery, find_repository};
 
 const MAX_LINES: usize = 200;
 

@@ -49,6 +49,11 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", "none"),
 ];
 
+/// Those of the user's that it is given: where to find programs, and where the user's own settings are, which name files that
+/// are to be ignored.
+const PASSED_VARIABLES: &[&str] =
+    &["PATH", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
+
 /// How long an answer may take, and how long it may be.
 #[derive(Clone, Copy)]
 struct Bounds {
@@ -69,7 +74,7 @@ pub(crate) struct GitQuery<'a> {
 impl<'a> GitQuery<'a> {
     pub(crate) fn new(context: &'a Context, project: &'a Path) -> Option<Self> {
         // Cheaper than to ask, and the answer for most folders that are no repositories.
-        let root = project.ancestors().find(|above| above.join(".git").exists())?;
+        let root = find_repository(project)?;
         let bounds = Bounds { timeout: TIMEOUT, answer_bytes: MAX_ANSWER_BYTES };
         Some(Self { program: find_program(context, "git")?, context, project, root, bounds })
     }
@@ -100,6 +105,17 @@ impl<'a> GitQuery<'a> {
     /// The same as bytes: names of files need be no text.
     pub(crate) fn ask_bytes(&self, filters: &FilterOverrides, args: &[&str]) -> Option<Vec<u8>> {
         self.run_git(&filters.0, args)
+    }
+
+    /// Why git knows no repository here, in its own words; none where it does, or says nothing.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        let mut command = self.command(&[], &["rev-parse", "--show-toplevel"]);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().ok()?;
+        let told = child.stderr.take()?;
+        let (status, told) = read_pipe(child, told, self.bounds)?;
+        let told = String::from_utf8_lossy(&told);
+        let first = told.lines().next().filter(|line| !status.success() && !line.is_empty())?;
+        Some(first.strip_prefix("fatal: ").unwrap_or(first).to_owned())
     }
 
     /// Settings without which no filter runs; none where one cannot be switched off, or where the files are not in this
@@ -154,11 +170,18 @@ impl<'a> GitQuery<'a> {
         if let Some(above) = self.root.parent() {
             command.env("GIT_CEILING_DIRECTORIES", above);
         }
-        if let Some(path) = self.context.env.var("PATH") {
-            command.env("PATH", path);
+        for name in PASSED_VARIABLES {
+            if let Some(value) = self.context.env.var(name) {
+                command.env(name, value);
+            }
         }
         command
     }
+}
+
+/// The nearest folder with a repository of its own, whether that is whole or not.
+pub(crate) fn find_repository(project: &Path) -> Option<&Path> {
+    project.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())
 }
 
 /// The work tree that a repository names, which may be told from where the repository is.
@@ -197,6 +220,13 @@ impl FilterOverrides {
 /// The output of a program within the time that it has.
 fn read_output(mut child: Child, bounds: Bounds) -> Option<Vec<u8>> {
     let output = child.stdout.take()?;
+    let (status, bytes) = read_pipe(child, output, bounds)?;
+    // Half an answer would be another one.
+    (status.success() && bytes.len() as u64 <= bounds.answer_bytes).then_some(bytes)
+}
+
+/// What a program says through one pipe, and how it ended.
+fn read_pipe(mut child: Child, output: impl Read + Send + 'static, bounds: Bounds) -> Option<(ExitStatus, Vec<u8>)> {
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
         output.take(bounds.answer_bytes + 1).read_to_end(&mut bytes).map(|_| bytes)
@@ -218,9 +248,7 @@ fn read_output(mut child: Child, bounds: Bounds) -> Option<Vec<u8>> {
         }
     };
     let bytes = reader.join().ok()?.ok()?;
-    status.filter(ExitStatus::success)?;
-    // Half an answer would be another one.
-    (bytes.len() as u64 <= bounds.answer_bytes).then_some(bytes)
+    Some((status?, bytes))
 }
 
 #[cfg(test)]
