@@ -244,9 +244,9 @@ pub(super) fn write_archive<W: Write>(members: &[Member], modified_seconds: u64,
         let mut header = file_header(0o600, modified_seconds, member.content.len());
         archive.append_data(&mut header, &member.name, member.content.open()?)?;
     }
-    let (unpacked, packer) = archive.into_inner()?.finish();
-    let (packed, mut out) = packer.finish()?.finish();
-    pad_packed(packed, unpacked, &mut out)?;
+    let (unpacked_bytes, packer) = archive.into_inner()?.finish();
+    let (packed_bytes, mut out) = packer.finish()?.finish();
+    pad_packed(packed_bytes, unpacked_bytes, &mut out)?;
     Ok(out)
 }
 

@@ -73,10 +73,10 @@ mod tests {
         for unpacked in [1_u64 << 10, 40 << 20, 64 << 20] {
             let mut packer = zstd::Encoder::new(Counting::new(Vec::new()), 3).unwrap();
             io::copy(&mut io::Read::take(io::repeat(0), unpacked), &mut packer).unwrap();
-            let (packed, mut bytes) = packer.finish().unwrap().finish();
-            pad_packed(packed, unpacked, &mut bytes).unwrap();
+            let (packed_bytes, mut bytes) = packer.finish().unwrap().finish();
+            pad_packed(packed_bytes, unpacked, &mut bytes).unwrap();
             assert!(unpacked <= limits::max_unpacked(bytes.len() as u64), "{unpacked}");
-            assert_eq!(bytes.len() as u64 > packed, unpacked > 16 << 20);
+            assert_eq!(bytes.len() as u64 > packed_bytes, unpacked > 16 << 20);
             let mut unpacker = zstd::Decoder::new(&bytes[..]).unwrap();
             assert_eq!(io::copy(&mut unpacker, &mut io::sink()).unwrap(), unpacked);
             assert!(zstd::encode_all(&bytes[..], 1).unwrap().len() * 10 > bytes.len() * 9 || unpacked < 16 << 20);

@@ -30,6 +30,7 @@ fn git(folder: &Path, args: &[&str]) {
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 fn write(root: &Path, name: &str, text: &str) {
     let place = root.join(name);
     fs_err::create_dir_all(place.parent().unwrap()).unwrap();

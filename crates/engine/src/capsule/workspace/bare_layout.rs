@@ -65,7 +65,9 @@ mod tests {
     fn folders_are_told_by_what_git_looks_for() {
         let folders = |paths: &[&str]| {
             let mut layouts = BareLayouts::default();
-            paths.iter().for_each(|path| layouts.note_all(path.as_bytes()));
+            for path in paths {
+                layouts.note_all(path.as_bytes());
+            }
             layouts.into_folders()
         };
         assert_eq!(folders(&["HEAD", "objects/aa/bb", "refs/heads/main"]), BTreeSet::from([Vec::new()]));

@@ -35,7 +35,9 @@ impl Collected<'_> {
         }
         let told: HashSet<String> = self.record.changes.iter().map(|change| change.path.clone()).collect();
         let mut there: Vec<Overlooked> = overlooked.into_iter().filter(|file| !absent.contains(&file.path)).collect();
-        there.iter().for_each(|file| self.leave_out(&file.path, MARKED));
+        for file in &there {
+            self.leave_out(&file.path, MARKED);
+        }
         there.retain(|file| !told.contains(&encode_path(&file.path)));
         let (there, gone): (Vec<_>, Vec<_>) = there.into_iter().partition(|file| self.is_there(&file.path));
         for Overlooked { path, .. } in gone {

@@ -77,10 +77,10 @@ pub(in crate::capsule) fn write_snapshot(
         writer.write_path(&collected.root, path)?;
     }
     let SnapshotWriter { archive, left_out, summary, .. } = writer;
-    let (unpacked, packer) = archive.into_inner()?.finish();
-    let mut packed = packer.finish()?;
-    pad_packed(packed.n_bytes(), unpacked, &mut packed)?;
-    let (packed_bytes, sha256, out) = packed.finish();
+    let (unpacked_bytes, packer) = archive.into_inner()?.finish();
+    let mut hashing = packer.finish()?;
+    pad_packed(hashing.n_bytes(), unpacked_bytes, &mut hashing)?;
+    let (packed_bytes, sha256, out) = hashing.finish();
     out.into_inner().map_err(io::IntoInnerError::into_error)?;
     let mut record = collected.record;
     (record.files, record.bytes) = (summary.files, summary.bytes);
