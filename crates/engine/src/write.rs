@@ -11,6 +11,7 @@ pub mod new_rows;
 pub(crate) mod ownership;
 pub(crate) mod processes;
 pub(crate) mod readback;
+pub(crate) mod removal;
 pub(crate) mod rows;
 pub(crate) mod run;
 pub mod scratch;

@@ -23,6 +23,7 @@ use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::resolve_inside;
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, SessionRef, State, WrittenFile};
+use crate::write::removal;
 use crate::write::supersede::supersede_earlier;
 use crate::write::undo;
 
@@ -142,7 +143,7 @@ impl Plan {
         let done = self.write_files(disk, context, leaving, &journal, text.as_deref());
         journal.state = State::Done;
         if let Err(error) = done.and_then(|()| write_journal(disk, context, &journal)) {
-            undo::take_back(disk, &journal, true).ok();
+            removal::take_back(disk, &journal, true).ok();
             if let Some(earlier) = earlier {
                 // It may be the list itself that cannot be written.
                 project_dir::prepare_folder(disk, leaving.project).ok();

@@ -18,6 +18,7 @@ use crate::handoff::workspace;
 use crate::own::files;
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, IgnoreLine, Journal, Lock, SessionRef, State};
+use crate::write::removal;
 use crate::write::undo;
 
 /// Git's own list.
@@ -131,7 +132,7 @@ pub(crate) fn ignore_folder_on(
     let done = project_dir::prepare_folder(disk, project).and_then(|()| missing.append_line(disk, project));
     journal.state = State::Done;
     if let Err(error) = done.and_then(|()| journal::write(disk, context, &journal)) {
-        undo::take_back(disk, &journal, true).ok();
+        removal::take_back(disk, &journal, true).ok();
         journal.state = State::Undone;
         journal::write(disk, context, &journal)?;
         return Err(error);

@@ -19,6 +19,7 @@ use crate::handoff::project_dir;
 use crate::sessions::project::{resolve_inside, resolve_path};
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, STANDING_POINTERS, SessionRef, State};
+use crate::write::removal;
 use crate::write::undo;
 
 /// Places the pointers in a project that were never placed there. `agents` are those that are in use.
@@ -51,7 +52,7 @@ fn place_pointers_on(disk: &mut dyn Disk, context: &Context, project: &Path, age
     let done = write_changes(disk, project, missing.as_ref(), &changes);
     journal.state = State::Done;
     if let Err(error) = done.and_then(|()| journal::write(disk, context, &journal)) {
-        undo::take_back(disk, &journal, true).ok();
+        removal::take_back(disk, &journal, true).ok();
         // It will be tried again and again: nothing is left to be remembered of it.
         disk.remove_file(&journal::file_path(context, &journal.id))?;
         return Err(error);

@@ -9,7 +9,7 @@ use crate::memory::privacy::{is_readable, is_settings};
 use crate::own::files;
 use crate::sessions::project::resolve_path;
 
-/// So many files on the way from the first one: Claude Code and Gemini CLI follow no more.
+/// So many files on the way from the first one: agents that take files in follow no more.
 const MAX_DEPTH: usize = 5;
 /// A project that has more of them is not looked at any further.
 const MAX_FILES: usize = 100;

@@ -15,9 +15,9 @@ use crate::write::disk::{Disk, NewFile};
 use crate::write::journal::{self, Journal, Lineage, Lines, Member, Owner, Rows, State, WrittenFile};
 use crate::write::new_rows;
 use crate::write::readback::LiveRecords;
+use crate::write::removal::take_back;
 use crate::write::rows;
 use crate::write::scratch;
-use crate::write::undo::take_back;
 
 /// Writes a session. On any error everything that was done is taken back; what could not be stays in the journal.
 ///

@@ -12,9 +12,8 @@ use crate::capsule::workspace::{RestoredFiles, Strictness, TakeBackPlan, TakenFi
 use crate::context::Context;
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, RESTORED_WORKSPACE, SessionRef, State, WorkspaceNote};
-use crate::write::undo::{
-    UndoError, UndoReport, choose_journal, recover, remove_if_exists, undo_error, undo_journal, write_journal,
-};
+use crate::write::removal::remove_if_exists;
+use crate::write::undo::{UndoError, UndoReport, choose_journal, recover, undo_error, undo_journal, write_journal};
 
 /// Files that an undo leaves where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
