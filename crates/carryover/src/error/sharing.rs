@@ -24,7 +24,11 @@ impl From<CapsuleError> for CommandError {
                 "check that commit out in `--project FOLDER`, or have the capsule exported with `--files full`"
             }
             CapsuleError::NoTarget(_) => "name one with `--target AGENT`",
-            CapsuleError::Changed(_) => "run it again once nobody writes there",
+            CapsuleError::Threatened { .. } => {
+                "name an empty folder with `--project`; `--no-files` leaves this one as it is, `--force` writes over them, and \
+                 `undo --files` brings them back"
+            }
+            CapsuleError::Changed(_) | CapsuleError::ChangedMeanwhile(_) => "run it again once nobody writes there",
             CapsuleError::Unasked { .. } => {
                 "see that `git status` works there, or leave the files out with `--files none`"
             }

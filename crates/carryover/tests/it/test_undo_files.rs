@@ -197,13 +197,45 @@ fn checkout_in_which_somebody_went_on_is_left_alone() {
 }
 
 #[test]
-fn what_git_cannot_bring_back_is_not_taken_back() {
+fn what_git_does_not_have_is_written_over_only_if_asked_for_and_comes_back() {
     let (sender, capsule) = capsule("full");
     let (env, folder) = clone(&sender);
     fs_err::write(folder.join(".git/info/exclude"), "added.txt\n").unwrap();
     fs_err::write(folder.join("added.txt"), "mine, and ignored\n").unwrap();
-    let import = import(env, &capsule, folder);
-    import.check_refused("git does not have the bytes that added.txt had before");
+    let (before, args) = (env.files(), ["import", capsule.to_str().unwrap(), "--project", folder.to_str().unwrap()]);
+    let said = env.run(&args);
+    let reason = "would be written over or deleted, and git does not have it";
+    assert!(said.code == Some(3) && said.stderr.contains("added.txt in [HOME]/clone"), "{said}");
+    assert!(said.stderr.contains(reason) && said.stderr.contains("--force"), "{said}");
+    let kept: Vec<_> =
+        env.files().into_iter().filter(|file| !file.0.starts_with(env.home().join(".carryover"))).collect();
+    assert!(kept == before, "{said}");
+    let told = env.json("import", &[&args[..], &["--force"]].concat());
+    assert_eq!(fs_err::read_to_string(folder.join("added.txt")).unwrap(), "new and staged\n");
+    env.run(&["undo", told["resume"]["undo_id"].as_str().unwrap(), "--files"]).success();
+    assert_eq!(fs_err::read_to_string(folder.join("added.txt")).unwrap(), "mine, and ignored\n");
+    assert!(
+        !env.home()
+            .join(".carryover/resumes")
+            .read_dir()
+            .unwrap()
+            .any(|kept| { kept.unwrap().file_name().to_string_lossy().contains(".workspace") })
+    );
+}
+
+#[test]
+fn checkout_that_git_writes_in_its_own_way_is_as_it_was() {
+    let (sender, capsule) = capsule("changed");
+    let env = receiver();
+    let folder = env.home().join("clone");
+    let (from, to) = (sender.project().display().to_string(), folder.display().to_string());
+    git(&env.home(), &["-c", "core.autocrlf=true", "clone", "-q", "--config", "core.autocrlf=true", &from, &to]);
+    let before = (tree(&folder), git(&folder, &["ls-files", "--stage"]));
+    assert!(before.0.iter().any(|(_, _, bytes)| bytes.ends_with(b"\r\n")));
+    let import = import(env, &capsule, folder.clone());
+    assert!(tree(&folder) != before.0);
+    import.env.run(&["undo", &import.id, "--files"]).success();
+    assert!((tree(&folder), git(&folder, &["ls-files", "--stage"])) == before);
 }
 
 #[test]
@@ -277,20 +309,59 @@ fn import_that_meets_a_full_disk_leaves_nothing() {
     assert!(env.files().is_empty() && !env.project().join("work").exists());
 }
 
+/// A path as it is noted: bytes that are no text stand as digits.
+fn decode(path: &str) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    let mut parts = path.split('%');
+    let mut bytes = parts.next().unwrap().as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        bytes.extend(part[2..].bytes());
+    }
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+/// Makes of an import one that was killed just before its end.
+fn break_off(import: &Import) -> String {
+    use std::os::unix::fs::MetadataExt;
+    import.undo(&[]);
+    let resumes = import.env.home().join(".carryover/resumes");
+    let mut journals = fs_err::read_dir(&resumes).unwrap().map(|file| file.unwrap().path());
+    let named = |path: &PathBuf| path.to_string_lossy().ends_with(".workspace.json");
+    let list = journals.find(named).unwrap();
+    let id = list.file_name().unwrap().to_str().unwrap().strip_suffix(".workspace.json").unwrap().to_owned();
+    let journal = resumes.join(format!("{id}.json"));
+    let text = fs_err::read_to_string(&journal).unwrap().replace("\"state\": \"done\"", "\"state\": \"writing\"");
+    fs_err::write(&journal, text).unwrap();
+    let noted: Value = serde_json::from_str(&fs_err::read_to_string(&list).unwrap()).unwrap();
+    let mut lines = String::new();
+    for path in noted["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()) {
+        let Ok(there) = fs_err::symlink_metadata(import.folder.join(decode(path))) else { continue };
+        let line = json!({
+            "path": path, "device": there.dev(), "inode": there.ino(), "changed_seconds": there.ctime(),
+            "changed_nanos": there.ctime_nsec(),
+        });
+        lines.push_str(&format!("{line}\n"));
+    }
+    fs_err::write(resumes.join(format!("{id}.workspace.placed")), lines).unwrap();
+    import.env.write(
+        ".codex/sessions/2026/11/15/rollout-2026-11-15T08-10-00-01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8.jsonl",
+        include_str!("../../demo/codex.jsonl"),
+    );
+    id
+}
+
+fn run_next_command(import: &Import) {
+    let next = import.env.run(&["resume", "01a1dcb4", "--target", "claude-code", "--project", "."]).success();
+    assert!(next.stderr.contains("was cut short and was taken back"), "{next}");
+}
+
 /// Everything that a kill can leave: files in their place, one on its way, others missing.
 #[test]
 fn import_that_was_killed_is_taken_back_by_the_next_command() {
     for import in [import_into_missing(), import_into_checkout()] {
         let is_checkout = import.folder.ends_with("clone");
-        import.undo(&[]);
-        let resumes = import.env.home().join(".carryover/resumes");
-        let mut journals = fs_err::read_dir(&resumes).unwrap().map(|file| file.unwrap().path());
-        let named = |path: &PathBuf| path.to_string_lossy().ends_with(".workspace.json");
-        let list = journals.find(named).unwrap();
-        let id = list.file_name().unwrap().to_str().unwrap().strip_suffix(".workspace.json").unwrap().to_owned();
-        let journal = resumes.join(format!("{id}.json"));
-        let text = fs_err::read_to_string(&journal).unwrap().replace("\"state\": \"done\"", "\"state\": \"writing\"");
-        fs_err::write(&journal, text).unwrap();
+        let id = break_off(&import);
         if is_checkout {
             git(&import.folder, &["reset", "-q"]);
             git(&import.folder, &["checkout", "-q", "edited.txt", "gone.txt"]);
@@ -299,12 +370,7 @@ fn import_that_was_killed_is_taken_back_by_the_next_command() {
         }
         fs_err::write(import.folder.join(format!(".carryover-{id}-x.tmp")), "half").unwrap();
         fs_err::write(import.folder.join("mine.txt"), "mine").unwrap();
-        import.env.write(
-            ".codex/sessions/2026/11/15/rollout-2026-11-15T08-10-00-01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8.jsonl",
-            include_str!("../../demo/codex.jsonl"),
-        );
-        let next = import.env.run(&["resume", "01a1dcb4", "--target", "claude-code", "--project", "."]).success();
-        assert!(next.stderr.contains("was cut short and was taken back"), "{next}");
+        run_next_command(&import);
         assert_eq!(fs_err::read_to_string(import.folder.join("mine.txt")).unwrap(), "mine");
         if is_checkout {
             assert_eq!(git(&import.folder, &["status", "--porcelain"]), "?? mine.txt\n");
@@ -312,4 +378,17 @@ fn import_that_was_killed_is_taken_back_by_the_next_command() {
             assert_eq!(fs_err::read_dir(&import.folder).unwrap().count(), 1);
         }
     }
+}
+
+#[test]
+fn files_that_somebody_put_there_after_a_kill_are_his_though_they_are_the_same() {
+    let import = import_into_missing();
+    break_off(&import);
+    let copy = import.env.home().join("copy");
+    Command::new("cp").args(["-a", import.folder.to_str().unwrap(), copy.to_str().unwrap()]).status().unwrap();
+    fs_err::remove_dir_all(&import.folder).unwrap();
+    Command::new("cp").args(["-a", copy.to_str().unwrap(), import.folder.to_str().unwrap()]).status().unwrap();
+    let before = tree(&import.folder);
+    run_next_command(&import);
+    assert!(tree(&import.folder) == before);
 }

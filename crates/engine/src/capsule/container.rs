@@ -81,6 +81,14 @@ impl Container {
         Ok(Self::Packed { stream: Box::new(stream), form, packed })
     }
 
+    /// How long it is where it is packed.
+    pub(super) fn packed_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Packed { packed, .. } => Some(*packed),
+            Self::Folder(_) => None,
+        }
+    }
+
     /// Visits every member, until it is told to stop.
     pub(super) fn walk(&mut self, visit: Visit<'_>) -> Result<(), CapsuleError> {
         match self {

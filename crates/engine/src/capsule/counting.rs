@@ -4,6 +4,9 @@ use std::io::{self, Write};
 
 use super::limits;
 
+/// So many times shorter becomes at the most what was packed already, and believably.
+const PACKED_AGAIN: u64 = 8;
+
 /// The head of a frame that unpackers of zstd skip.
 const SKIPPED_MAGIC: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
@@ -38,10 +41,11 @@ impl<W: Write> Write for Counting<W> {
 
 /// Writes so much behind what was packed that it may unpack to what it does: nothing, nearly always.
 pub(super) fn pad_packed(packed: u64, unpacked: u64, out: &mut impl Write) -> io::Result<()> {
-    if unpacked <= limits::max_unpacked(packed) {
+    // What was packed may become a part of its length once more, in what it is packed into.
+    if unpacked <= limits::max_unpacked(packed / PACKED_AGAIN) {
         return Ok(());
     }
-    let length = limits::min_packed(unpacked).saturating_sub(packed);
+    let length = limits::min_packed(unpacked);
     let length = u32::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     out.write_all(&SKIPPED_MAGIC)?;
     out.write_all(&length.to_le_bytes())?;
@@ -77,6 +81,8 @@ mod tests {
             pad_packed(packed_bytes, unpacked, &mut bytes).unwrap();
             assert!(unpacked <= limits::max_unpacked(bytes.len() as u64), "{unpacked}");
             assert_eq!(bytes.len() as u64 > packed_bytes, unpacked > 16 << 20);
+            let again = zstd::encode_all(&bytes[..], 1).unwrap().len() as u64;
+            assert!(unpacked <= limits::max_unpacked(again), "{unpacked} {again}");
             let mut unpacker = zstd::Decoder::new(&bytes[..]).unwrap();
             assert_eq!(io::copy(&mut unpacker, &mut io::sink()).unwrap(), unpacked);
             assert!(zstd::encode_all(&bytes[..], 1).unwrap().len() * 10 > bytes.len() * 9 || unpacked < 16 << 20);

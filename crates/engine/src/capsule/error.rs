@@ -28,6 +28,11 @@ pub enum CapsuleError {
     NotClean { folder: PathBuf, commit: String, differing: u64 },
     #[error("the capsule holds what was changed since commit {commit}, and {} is not at it", folder.display())]
     OtherCommit { folder: PathBuf, commit: String },
+    /// Only where the user says so: nobody could bring them back.
+    #[error("{} in {} would be written over or deleted, and git does not have {}", count_files(*count, first), folder.display(), if *count == 1 { "it" } else { "them" })]
+    Threatened { folder: PathBuf, count: usize, first: String },
+    #[error("{} was made or changed while the workspace was put there", .0.display())]
+    ChangedMeanwhile(PathBuf),
     #[error("{} stands in the way of the workspace's {path}", at.display())]
     InTheWay { at: PathBuf, path: String },
     #[error("git could not {0}")]
@@ -53,6 +58,10 @@ impl CapsuleError {
     pub(super) fn damaged(name: &str, reason: &'static str) -> Self {
         Self::Damaged { name: shown_name(name.as_bytes()), reason }
     }
+}
+
+fn count_files(count: usize, first: &str) -> String {
+    if count == 1 { first.to_owned() } else { format!("{count} files, {first} among them,") }
 }
 
 /// A name of somebody else's, as an error tells it.

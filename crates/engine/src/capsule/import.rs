@@ -10,7 +10,9 @@ use super::boundary::digest_instructions;
 use super::manifest::Manifest;
 use super::member_path::{decode_path, path_from_bytes};
 use super::open::LaidOut;
-use super::workspace::{FilesMode, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty};
+use super::workspace::{
+    FilesMode, Placement, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty, leads_through_link,
+};
 use super::{CapsuleError, VerifiedCapsule};
 use crate::carry::own::MovedRecords;
 use crate::carry::resume::{self, Report, ResumeError};
@@ -18,7 +20,7 @@ use crate::client;
 use crate::context::Context;
 use crate::sessions::list::ListedSession;
 use crate::write::journal::SessionRef;
-use crate::write::undo_files::{WorkspaceJournal, abandon_workspace, adopt_workspace, name_resume};
+use crate::write::undo_files::{WorkspaceJournal, WorkspaceLock, abandon_workspace, adopt_workspace, name_resume};
 
 /// Is part of the names of files on their way into a folder that something else is in.
 const FORCED_MARK: &str = "import";
@@ -138,6 +140,8 @@ fn bring_workspace(
     if !capsule.has_files() {
         return Ok((WorkspaceOutcome::Absent, None));
     }
+    // Before the first look: what is seen is what is written over.
+    let lock = WorkspaceLock::acquire(context)?;
     let has_nothing = capsule.workspace.files == 0 && capsule.workspace.files_mode == FilesMode::Full;
     if has_nothing && options.folder.is_dir() {
         return Ok((WorkspaceOutcome::Same, None));
@@ -155,14 +159,18 @@ fn bring_workspace(
         return Ok((WorkspaceOutcome::Left(drift), None));
     }
     let into = RestoreInto::choose(context, &options.folder, &capsule.workspace, drift.count, options.force)?;
-    let Some(noted) = capsule.note_restored(context, &options.folder, into)? else {
-        let restored = capsule.restore_workspace(context, &options.folder, into, FORCED_MARK)?;
+    let folder = options.folder.as_path();
+    let Some(noted) = capsule.note_restored(context, folder, into, options.force)? else {
+        let placement = Placement { folder, into, mark: FORCED_MARK, noted: None, placed: None };
+        let restored = capsule.restore_workspace(context, placement)?;
         return Ok((restored.map_or(WorkspaceOutcome::Absent, WorkspaceOutcome::Restored), None));
     };
     let source = &capsule.manifest.source;
     let source = SessionRef { agent: source.agent.clone(), session: SessionId(source.session_id.clone()) };
-    let journal = WorkspaceJournal::begin(context, source, &noted)?;
-    match capsule.restore_workspace(context, &options.folder, into, journal.mark()) {
+    let journal = WorkspaceJournal::begin(context, lock, source, &noted)?;
+    let placed = Some(journal.open_log(context)?);
+    let placement = Placement { folder, into, mark: journal.mark(), noted: Some(&noted), placed };
+    match capsule.restore_workspace(context, placement) {
         Ok(restored) => {
             let id = journal.finish(context)?;
             Ok((restored.map_or(WorkspaceOutcome::Absent, WorkspaceOutcome::Restored), Some(id)))
@@ -176,10 +184,11 @@ fn bring_workspace(
 
 /// The session's own folder in the workspace.
 fn project_below(folder: &Path, below: &str) -> PathBuf {
-    let below = decode_path(below).and_then(|bytes| path_from_bytes(&bytes)).unwrap_or_default();
-    let project = folder.join(below);
-    // One that is a link leads where the capsule was not made.
-    if project.is_dir() && !project.is_symlink() { project } else { folder.to_owned() }
+    let bytes = decode_path(below).unwrap_or_default();
+    let project = folder.join(path_from_bytes(&bytes).unwrap_or_default());
+    // One behind a link leads where the capsule was not made.
+    let is_inside = project.is_dir() && !project.is_symlink() && !leads_through_link(folder, &bytes);
+    if is_inside { project } else { folder.to_owned() }
 }
 
 /// What is otherwise than it was where the session was.

@@ -9,6 +9,9 @@ pub(super) const MAX_MEMBERS: usize = 20_000;
 /// Files of a workspace.
 pub(super) const MAX_FILES: u64 = 300_000;
 
+/// The names of all of them, with those of their folders.
+pub(super) const MAX_NAMES_BYTES: usize = 96 << 20;
+
 /// One file of a workspace.
 pub(super) const MAX_FILE_BYTES: u64 = 1 << 30;
 

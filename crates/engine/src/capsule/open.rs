@@ -11,8 +11,8 @@ use super::digest::Hashing;
 use super::manifest::{BOUNDARY, MANIFEST, Manifest, MemberRecord, RAW, SNAPSHOT, TRANSCRIPT, WORKSPACE};
 use super::staging::StagingFolder;
 use super::workspace::{
-    RestoreInto, RestoredFiles, RestoredWorkspace, WorkspaceDrift, WorkspaceRecord, compare_workspace, note_restored,
-    restore_workspace, verify_snapshot,
+    Placement, RestoreInto, RestoredFiles, RestoredWorkspace, WorkspaceDrift, WorkspaceRecord, compare_workspace,
+    note_restored, restore_workspace, verify_snapshot,
 };
 use crate::context::Context;
 use crate::own::private;
@@ -59,7 +59,7 @@ impl Capsule {
 
     /// What it says of its session and of its workspace; what else is in it is not looked at.
     pub fn read_documents(&mut self) -> Result<(Boundary, WorkspaceRecord), CapsuleError> {
-        let mut check = Check::new(&self.manifest);
+        let mut check = Check::new(&self.manifest, self.container.packed_bytes());
         self.container.walk(&mut |name, size, content| {
             if [BOUNDARY, WORKSPACE].contains(&name) {
                 check.take_member(name, size, content)?;
@@ -74,7 +74,7 @@ impl Capsule {
     /// Looks through all of it: names, lengths, digests, and every entry of the workspace. Nothing is unpacked.
     pub fn verify(self) -> Result<VerifiedCapsule, CapsuleError> {
         let Self { mut container, manifest } = self;
-        let mut check = Check::new(&manifest);
+        let mut check = Check::new(&manifest, container.packed_bytes());
         container.walk(&mut |name, size, content| check.take_member(name, size, content).map(|()| Walk::GoOn))?;
         let (boundary, workspace) = check.finish()?;
         Ok(VerifiedCapsule { container, manifest, boundary, workspace })
@@ -89,11 +89,13 @@ struct Check<'a> {
     workspace: Option<WorkspaceRecord>,
     /// Files and bytes of the snapshot.
     files: Option<(u64, u64)>,
+    /// How long the whole capsule is, if it is packed: what is packed twice unpacks to no more for it.
+    outer: Option<u64>,
 }
 
 impl<'a> Check<'a> {
-    fn new(manifest: &'a Manifest) -> Self {
-        Self { manifest, seen: BTreeSet::new(), boundary: None, workspace: None, files: None }
+    fn new(manifest: &'a Manifest, outer: Option<u64>) -> Self {
+        Self { manifest, seen: BTreeSet::new(), boundary: None, workspace: None, files: None, outer }
     }
 
     fn take_member(&mut self, name: &str, size: u64, content: &mut dyn Read) -> Result<(), CapsuleError> {
@@ -118,7 +120,7 @@ impl<'a> Check<'a> {
                 self.take_document(name, &bytes)
             }
             SNAPSHOT => {
-                let found = verify_snapshot(&mut hashing, size)?;
+                let found = verify_snapshot(&mut hashing, self.outer.map_or(size, |outer| outer.min(size)))?;
                 io::copy(&mut hashing, &mut io::sink())?;
                 check_digest(record, hashing)?;
                 self.files = Some((found.files, found.bytes));
@@ -225,12 +227,10 @@ impl VerifiedCapsule {
     pub(super) fn restore_workspace(
         &mut self,
         context: &Context,
-        folder: &Path,
-        into: RestoreInto,
-        mark: &str,
+        placement: Placement<'_>,
     ) -> Result<Option<RestoredWorkspace>, CapsuleError> {
         let record = self.workspace.clone();
-        self.with_snapshot(|stream, packed| restore_workspace(context, stream, packed, &record, folder, into, mark))
+        self.with_snapshot(|stream, packed| restore_workspace(context, stream, packed, &record, placement))
     }
 
     /// Notes what that would write; none where it could not be taken back.
@@ -239,23 +239,27 @@ impl VerifiedCapsule {
         context: &Context,
         folder: &Path,
         into: RestoreInto,
+        force: bool,
     ) -> Result<Option<RestoredFiles>, CapsuleError> {
         let record = self.workspace.clone();
         let noted =
-            self.with_snapshot(|stream, packed| note_restored(context, stream, packed, &record, folder, into))?;
+            self.with_snapshot(|stream, packed| note_restored(context, stream, packed, &record, folder, into, force))?;
         Ok(noted.flatten())
     }
 
     fn with_snapshot<T>(
         &mut self,
-        mut use_it: impl FnMut(&mut dyn Read, u64) -> Result<T, CapsuleError>,
+        use_it: impl FnOnce(&mut dyn Read, u64) -> Result<T, CapsuleError>,
     ) -> Result<Option<T>, CapsuleError> {
         let mut used = None;
+        let mut use_it = Some(use_it);
+        let outer = self.container.packed_bytes();
         self.container.walk(&mut |name, size, content| {
             if name != SNAPSHOT {
                 return Ok(Walk::GoOn);
             }
-            used = Some(use_it(content, size)?);
+            used =
+                use_it.take().map(|use_it| use_it(content, outer.map_or(size, |outer| outer.min(size)))).transpose()?;
             Ok(Walk::Stop)
         })?;
         Ok(used)

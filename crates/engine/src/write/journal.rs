@@ -359,6 +359,16 @@ pub(crate) fn workspace_path(context: &Context, id: &str) -> PathBuf {
     folder_path(context).join(format!("{id}{WORKSPACE_SUFFIX}.json"))
 }
 
+/// The note of which of its files were put in their places so far.
+pub(crate) fn placed_path(context: &Context, id: &str) -> PathBuf {
+    folder_path(context).join(format!("{id}{WORKSPACE_SUFFIX}.placed"))
+}
+
+/// Copies of files that were there before, and that git could not bring back.
+pub(crate) fn copies_path(context: &Context, id: &str) -> PathBuf {
+    folder_path(context).join(format!("{id}{WORKSPACE_SUFFIX}.before"))
+}
+
 /// The copy of a value of an editor's as it was before ours was added to it.
 pub(crate) fn backup_path(context: &Context, id: &str, number: usize) -> PathBuf {
     context.home.join("backups").join(format!("{id}-{number}.json"))

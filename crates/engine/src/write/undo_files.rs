@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use carryover_agents::AGENTS;
 use carryover_core::transcript::SessionId;
 
-use crate::capsule::workspace::{RestoredFiles, Strictness, TakeBackPlan, TakenFiles};
+use crate::capsule::workspace::{
+    FileState, KeptBeside, PlacedFiles, PlacedLog, RestoredFile, RestoredFiles, Strictness, TakeBackPlan, TakenFiles,
+};
 use crate::context::Context;
+use crate::own::private;
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, RESTORED_WORKSPACE, SessionRef, State, WorkspaceNote};
 use crate::write::removal::remove_if_exists;
@@ -22,24 +25,44 @@ pub struct KeptFiles {
     pub files: usize,
 }
 
-/// Files that are being put into a folder. Nobody else writes or takes back meanwhile.
+/// Nobody else writes or takes back: held from the first look at a folder to the last file that is put there.
+pub(crate) struct WorkspaceLock(Lock);
+
+impl WorkspaceLock {
+    pub(crate) fn acquire(context: &Context) -> std::io::Result<Self> {
+        let lock = Lock::acquire(context)?;
+        recover(AGENTS, &mut RealDisk, context);
+        Ok(Self(lock))
+    }
+}
+
+/// Files that are being put into a folder.
 pub(crate) struct WorkspaceJournal {
     journal: Journal,
     _lock: Lock,
 }
 
 impl WorkspaceJournal {
-    /// Notes what will be written, before it is.
-    pub(crate) fn begin(context: &Context, source: SessionRef, restored: &RestoredFiles) -> std::io::Result<Self> {
+    /// Notes what will be written, before it is, and copies what nobody else could bring back.
+    pub(crate) fn begin(
+        context: &Context,
+        lock: WorkspaceLock,
+        source: SessionRef,
+        restored: &RestoredFiles,
+    ) -> std::io::Result<Self> {
         let disk = &mut RealDisk;
-        let lock = Lock::acquire(context)?;
-        recover(AGENTS, disk, context);
         let target = SessionRef { agent: RESTORED_WORKSPACE.to_owned(), session: SessionId::default() };
         let mut journal = Journal::begin(context, source, target, &restored.folder);
         journal.workspace = Some(WorkspaceNote { files: restored.files.len(), resume: None });
         disk.write_own(&journal::workspace_path(context, &journal.id), &serde_json::to_vec(restored)?)?;
+        copy_replaced(&journal::copies_path(context, &journal.id), restored)?;
         journal::write(disk, context, &journal)?;
-        Ok(Self { journal, _lock: lock })
+        Ok(Self { journal, _lock: lock.0 })
+    }
+
+    /// Where each file is noted once it is in its place.
+    pub(crate) fn open_log(&self, context: &Context) -> std::io::Result<PlacedLog> {
+        PlacedLog::create(&journal::placed_path(context, &self.journal.id))
     }
 
     /// Is part of the names of files that are not in their place yet.
@@ -51,12 +74,33 @@ impl WorkspaceJournal {
     pub(crate) fn finish(mut self, context: &Context) -> std::io::Result<String> {
         self.journal.state = State::Done;
         journal::write(&mut RealDisk, context, &self.journal)?;
+        remove_if_exists(&mut RealDisk, &journal::placed_path(context, &self.journal.id)).ok();
         Ok(self.journal.id)
     }
 
     /// It could not be finished. What of it cannot be taken back stays, for the first error is the one to tell.
     pub(crate) fn abandon(mut self, context: &Context) {
         undo_workspace(&mut RealDisk, context, &mut self.journal, Strictness::KeepChanged).ok();
+    }
+}
+
+/// Copies what is replaced or deleted, where git does not have the very bytes.
+fn copy_replaced(copies: &Path, restored: &RestoredFiles) -> std::io::Result<()> {
+    let is_lost = |file: &&RestoredFile| file.before != file.left && file.blob.is_none();
+    for file in restored.files.iter().filter(is_lost) {
+        let FileState::File { sha256, .. } = &file.before else { continue };
+        let mut content = carryover_agents::formats::file::open_regular(&file.place(&restored.folder))?;
+        std::io::copy(&mut content, &mut private::open_file(&copies.join(sha256))?)?;
+    }
+    Ok(())
+}
+
+/// What is kept beside the note of a workspace's files.
+fn read_beside(context: &Context, journal: &Journal) -> KeptBeside {
+    let placed = || PlacedFiles::read(&journal::placed_path(context, &journal.id));
+    KeptBeside {
+        copies: journal::copies_path(context, &journal.id),
+        placed: (journal.state == State::Writing).then(placed),
     }
 }
 
@@ -123,7 +167,8 @@ pub fn undo_with_files(context: &Context, id: Option<&str>, force: bool) -> Resu
     let strictness = if force { Strictness::KeepChanged } else { Strictness::AllOrNothing };
     // Looked at first: nothing goes unless all of it may.
     let restored = load_restored(context, &workspace).ok_or_else(no_files)?;
-    let plan = TakeBackPlan::make(context, &restored, strictness);
+    let beside = read_beside(context, &workspace);
+    let plan = TakeBackPlan::make(context, &restored, &beside, strictness);
     plan.map_err(|source| UndoError::Files { id: resume.id.clone(), source })?;
     let mut report = match resume.state {
         State::Undone => UndoReport::of_nothing(&resume),
@@ -156,11 +201,16 @@ pub(super) fn undo_workspace(
     let no_files = || UndoError::NoFiles { id: journal.id.clone() };
     let restored = load_restored(context, journal).ok_or_else(no_files)?;
     let files_error = |source| UndoError::Files { id: journal.id.clone(), source };
-    let plan = TakeBackPlan::make(context, &restored, strictness).map_err(files_error)?;
+    let beside = read_beside(context, journal);
+    let plan = TakeBackPlan::make(context, &restored, &beside, strictness).map_err(files_error)?;
     let taken: TakenFiles = plan.apply(&journal.id).map_err(files_error)?;
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;
-    remove_if_exists(disk, &journal::workspace_path(context, &journal.id))?;
+    for beside in [journal::workspace_path(context, &journal.id), journal::placed_path(context, &journal.id)] {
+        remove_if_exists(disk, &beside)?;
+    }
+    // Nothing is lost with copies that stay.
+    fs_err::remove_dir_all(&beside.copies).ok();
     let left = taken.left.iter().map(|path| format!("{path} was changed since it was written, and stays"));
     Ok(UndoReport { warnings: left.collect(), taken: Some(taken), ..UndoReport::of_nothing(journal) })
 }

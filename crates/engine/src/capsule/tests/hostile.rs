@@ -118,6 +118,21 @@ fn bombs_are_refused_at_once() {
     assert!(began.elapsed() < Duration::from_mins(1));
 }
 
+/// Its packed length is padding that packs away, so it seems long from within alone.
+#[test]
+fn bombs_in_what_was_packed_twice_are_refused() {
+    let zeros = vec![0; 100 << 20];
+    let mut snapshot = pack(&[file("tree/zeros", &zeros)]);
+    let padding = 2 << 20;
+    snapshot.extend([0x50, 0x2a, 0x4d, 0x18]);
+    snapshot.extend(u32::to_le_bytes(padding));
+    snapshot.extend(vec![0; padding as usize]);
+    let capsule = Crafted::with_snapshot(snapshot, 1, 100 << 20).pack();
+    assert!(capsule.len() < 100_000, "{}", capsule.len());
+    let error = open(capsule).err().unwrap();
+    assert!(matches!(error, CapsuleError::Bomb { .. }), "{error}");
+}
+
 /// Many files, none of which is large.
 #[test]
 fn bombs_of_many_files_are_refused_while_they_are_counted() {

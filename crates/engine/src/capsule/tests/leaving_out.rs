@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::super::workspace::{
-    FilesMode, RestoreInto, WorkspaceRecord, WorktreeChange, collect_workspace, compare_workspace, restore_workspace,
-    workspace_root, write_snapshot,
+    FilesMode, Placement, RestoreInto, WorkspaceRecord, WorktreeChange, collect_workspace, compare_workspace,
+    note_restored, restore_workspace, workspace_root, write_snapshot,
 };
 use super::super::{Capsule, CapsuleError};
 use super::crafted::Crafted;
@@ -15,14 +15,14 @@ use crate::tests::world::World;
 
 const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
 
-fn world_with_git() -> World {
+pub(super) fn world_with_git() -> World {
     let mut world = World::new();
     world.context.env.vars.insert("PATH".to_owned(), "/usr/bin:/bin".to_owned());
     fs_err::create_dir_all(&world.context.env.home).unwrap();
     world
 }
 
-fn git(folder: &Path, args: &[&str]) {
+pub(super) fn git(folder: &Path, args: &[&str]) {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"]);
     command.args(args).current_dir(folder).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", folder);
@@ -31,14 +31,14 @@ fn git(folder: &Path, args: &[&str]) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
-fn write(root: &Path, name: &str, text: &str) {
+pub(super) fn write(root: &Path, name: &str, text: &str) {
     let place = root.join(name);
     fs_err::create_dir_all(place.parent().unwrap()).unwrap();
     fs_err::write(place, text).unwrap();
 }
 
 /// A repository with a file that git ignores.
-fn make_repository(root: &Path) {
+pub(super) fn make_repository(root: &Path) {
     write(root, ".gitignore", ".env\n");
     write(root, ".env", "mine\n");
     write(root, "a.txt", "1\n");
@@ -48,7 +48,7 @@ fn make_repository(root: &Path) {
 }
 
 /// Packs a folder, and verifies what came of it.
-fn pack(world: &World, project: &Path, mode: FilesMode) -> Result<(WorkspaceRecord, Vec<u8>), CapsuleError> {
+pub(super) fn pack(world: &World, project: &Path, mode: FilesMode) -> Result<(WorkspaceRecord, Vec<u8>), CapsuleError> {
     let (root, packed) = (workspace_root(&world.context, project), world.path("snapshot"));
     let collected = collect_workspace(&world.context, &root, project, mode)?;
     let (record, _) = write_snapshot(collected, true, fs_err::File::create(&packed)?)?;
@@ -64,7 +64,8 @@ fn pack(world: &World, project: &Path, mode: FilesMode) -> Result<(WorkspaceReco
 fn unpack(world: &World, record: &WorkspaceRecord, bytes: &[u8]) -> (PathBuf, Vec<String>) {
     let out = tempfile::tempdir_in(world.path("")).unwrap().keep();
     let length = bytes.len() as u64;
-    restore_workspace(&world.context, bytes, length, record, &out, RestoreInto::Empty, "test").unwrap();
+    let placement = Placement { folder: &out, into: RestoreInto::Empty, mark: "test", noted: None, placed: None };
+    restore_workspace(&world.context, bytes, length, record, placement).unwrap();
     let mut names = Vec::new();
     list(&out, &out, &mut names);
     names.sort();
@@ -263,7 +264,9 @@ fn files_that_became_folders_are_deleted_and_folders_that_became_links_too() {
         git(&root, &["clone", "-q", ".", clone.to_str().unwrap()]);
         let length = bytes.len() as u64;
         let into = RestoreInto::CleanCheckout;
-        restore_workspace(&world.context, &bytes[..], length, &record, &clone, into, "test").unwrap();
+        let noted = note_restored(&world.context, &bytes[..], length, &record, &clone, into, false).unwrap();
+        let placement = Placement { folder: &clone, into, mark: "test", noted: noted.as_ref(), placed: None };
+        restore_workspace(&world.context, &bytes[..], length, &record, placement).unwrap();
         assert!(clone.join("todir/inner").is_file() && clone.join("tofile").is_file(), "{mode:?}");
         let drift = compare_workspace(&bytes[..], length, &record, &clone).unwrap();
         assert_eq!(drift.count, 0, "{drift:?}");

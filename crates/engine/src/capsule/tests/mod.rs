@@ -4,5 +4,7 @@ mod crafted;
 mod hostile;
 #[cfg(unix)]
 mod leaving_out;
+#[cfg(unix)]
+mod protecting;
 mod round_trip;
 mod zipped;

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::super::workspace::{FilesMode, RestoreInto, collect_workspace, restore_workspace, write_snapshot};
+use super::super::workspace::{
+    FilesMode, Placement, RestoreInto, collect_workspace, restore_workspace, write_snapshot,
+};
 use super::crafted::Crafted;
 use crate::tests::world::World;
 
@@ -74,7 +76,8 @@ proptest! {
         let verified = super::super::Capsule::from_reader(Cursor::new(crafted.pack())).unwrap().verify().unwrap();
         prop_assert_eq!(&verified.workspace, &record);
         let out = world.path("out");
-        restore_workspace(&world.context, &bytes[..], member.bytes, &record, &out, RestoreInto::Empty, "test").unwrap();
+        let placement = Placement { folder: &out, into: RestoreInto::Empty, mark: "test", noted: None, placed: None };
+        restore_workspace(&world.context, &bytes[..], member.bytes, &record, placement).unwrap();
         prop_assert_eq!(tree(&out), tree(&root));
     }
 

@@ -2,6 +2,9 @@
 //! programs.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use super::path_or_odd;
 
 pub(super) const REASON: &str = "has the layout of a repository, and git would take it for one";
 
@@ -21,20 +24,34 @@ pub(super) struct BareLayouts {
 impl BareLayouts {
     /// Notes a file or a folder; whether the folder that it is in has become a repository by it.
     pub(super) fn note(&mut self, path: &[u8], is_folder: bool) -> bool {
-        let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
-            Some(slash) => (&path[..slash], &path[slash + 1..]),
-            None => (&b""[..], path),
-        };
-        let part = match name.len() {
-            4 if name.eq_ignore_ascii_case(b"refs") => REFS,
-            4 if name.eq_ignore_ascii_case(b"head") && !is_folder => HEAD,
-            7 if name.eq_ignore_ascii_case(b"objects") => OBJECTS,
-            9 if name.eq_ignore_ascii_case(b"commondir") && !is_folder => ELSEWHERE,
-            _ => return false,
-        };
+        let (above, name) = split_path(path);
+        let Some(part) = find_part(name, is_folder) else { return false };
         let parts = self.parts.entry(above.to_ascii_lowercase()).or_default();
         *parts |= part;
         is_repository(*parts)
+    }
+
+    /// Notes what comes into a folder, with what stands there already: together they may be a repository. The answer is its
+    /// path.
+    pub(super) fn note_arrival<'p>(&mut self, root: &Path, path: &'p [u8], is_folder: bool) -> Option<&'p [u8]> {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| (&path[..at], true));
+        slashes.chain([(path, is_folder)]).find_map(|(path, is_folder)| {
+            let (above, name) = split_path(path);
+            find_part(name, is_folder)?;
+            let is_whole = self.note(path, is_folder) || self.note_standing(root, above);
+            is_whole.then_some(above)
+        })
+    }
+
+    /// Notes what a folder holds.
+    fn note_standing(&mut self, root: &Path, folder: &[u8]) -> bool {
+        let Ok(there) = fs_err::read_dir(root.join(path_or_odd(folder))) else { return false };
+        let mut is_whole = false;
+        for entry in there.flatten() {
+            let (name, is_folder) = (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            is_whole |= self.note(&[folder, b"/", name.as_encoded_bytes()].concat(), is_folder);
+        }
+        is_whole
     }
 
     /// Notes a path and the folders that it is in.
@@ -49,6 +66,24 @@ impl BareLayouts {
     /// The folders that are repositories, in small letters.
     pub(super) fn into_folders(self) -> BTreeSet<Vec<u8>> {
         self.parts.into_iter().filter(|(_, parts)| is_repository(*parts)).map(|(folder, _)| folder).collect()
+    }
+}
+
+fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (&b""[..], path),
+    }
+}
+
+/// What a name makes of the folder that it is in.
+fn find_part(name: &[u8], is_folder: bool) -> Option<u8> {
+    match name.len() {
+        4 if name.eq_ignore_ascii_case(b"refs") => Some(REFS),
+        4 if name.eq_ignore_ascii_case(b"head") && !is_folder => Some(HEAD),
+        7 if name.eq_ignore_ascii_case(b"objects") => Some(OBJECTS),
+        9 if name.eq_ignore_ascii_case(b"commondir") && !is_folder => Some(ELSEWHERE),
+        _ => None,
     }
 }
 

@@ -120,6 +120,11 @@ impl<'a> Repository<'a> {
         Self { query, filters, commit, branch }
     }
 
+    /// The name of no object, as long as the names of objects are here.
+    pub(super) fn null_id(&self) -> String {
+        "0".repeat(self.commit.as_ref().map_or(40, String::len))
+    }
+
     /// Whether it is in this folder, and not in one above it.
     pub(super) fn is_at(&self, folder: &Path) -> bool {
         self.query.root() == folder

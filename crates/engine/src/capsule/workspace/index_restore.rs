@@ -45,7 +45,7 @@ impl IndexBlobs {
                         ids.get(&path).ok_or_else(|| CapsuleError::refused(&path, "is staged, and has no content"))?;
                     format!("{mode} {id} 0\t")
                 }
-                Some(StagedChange::Deleted) => format!("0 {} 0\t", "0".repeat(40)),
+                Some(StagedChange::Deleted) => format!("0 {} 0\t", repository.null_id()),
                 Some(StagedChange::Omitted) | None => continue,
             };
             lines.extend_from_slice(entry.as_bytes());

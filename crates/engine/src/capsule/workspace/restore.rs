@@ -2,7 +2,7 @@
 //!
 //! It goes into a folder that is empty or a clean checkout, unless the user says otherwise, and never through a link.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -12,6 +12,8 @@ use super::super::member_path::{encode_path, path_from_bytes};
 use super::super::tar_walk::{EntryKind, TarEntry};
 use super::git_state::Repository;
 use super::index_restore::IndexBlobs;
+use super::placed::PlacedLog;
+use super::restored::{FileState, RestoredFile, RestoredFiles};
 use super::snapshot::{change_path, walk_snapshot};
 use super::{FilesMode, WorkspaceRecord, WorktreeChange, path_or_odd};
 use crate::context::Context;
@@ -29,6 +31,18 @@ pub(in crate::capsule) enum RestoreInto {
     CleanCheckout,
     /// Something else is there, and the user has said that it may be written over.
     Forced,
+}
+
+/// Where a workspace goes, and how.
+pub(in crate::capsule) struct Placement<'a> {
+    pub(in crate::capsule) folder: &'a Path,
+    pub(in crate::capsule) into: RestoreInto,
+    /// Is part of the names of files that are being written.
+    pub(in crate::capsule) mark: &'a str,
+    /// What is there, as it was noted: what is otherwise by now is left alone. None where anything may be written over.
+    pub(in crate::capsule) noted: Option<&'a RestoredFiles>,
+    /// Is told each file that was put there.
+    pub(in crate::capsule) placed: Option<PlacedLog>,
 }
 
 /// What was put back.
@@ -89,17 +103,17 @@ pub(in crate::capsule) fn restore_workspace(
     stream: impl Read,
     packed: u64,
     record: &WorkspaceRecord,
-    folder: &Path,
-    into: RestoreInto,
-    mark: &str,
+    placement: Placement<'_>,
 ) -> Result<RestoredWorkspace, CapsuleError> {
+    let Placement { folder, into, mark, noted, placed } = placement;
     let changed: BTreeSet<Vec<u8>> =
         record.changes.iter().map(|change| change_path(&change.path)).collect::<Result<_, _>>()?;
     let mut blobs = IndexBlobs::new(context)?;
     // First, for a folder may stand now where a file was.
-    let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder)? };
-    let buffer = vec![0; BUFFER_BYTES];
-    let mut writer = TreeWriter { folder, mark, known: HashSet::new(), links: Vec::new(), files: 0, buffer };
+    let expected = noted.map(Expected::from);
+    let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder, expected.as_ref())? };
+    let (known, links, buffer) = (HashSet::new(), Vec::new(), vec![0; BUFFER_BYTES]);
+    let mut writer = TreeWriter { folder, mark, expected, placed, known, links, files: 0, buffer };
     writer.write_all(stream, packed, into, &changed, &mut blobs)?;
     let files = writer.files;
     let repository = Repository::open(context, folder).filter(|repository| repository.commit == record.commit);
@@ -110,13 +124,16 @@ pub(in crate::capsule) fn restore_workspace(
     Ok(RestoredWorkspace { files, deleted, index })
 }
 
-fn delete_files(record: &WorkspaceRecord, folder: &Path) -> Result<u64, CapsuleError> {
+fn delete_files(record: &WorkspaceRecord, folder: &Path, expected: Option<&Expected<'_>>) -> Result<u64, CapsuleError> {
     let mut deleted = 0;
     for change in record.changes.iter().filter(|change| change.worktree == WorktreeChange::Deleted) {
         let path = change_path(&change.path)?;
         let place = folder.join(path_or_odd(&path));
         if leads_through_link(folder, &path) || !place.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
             continue;
+        }
+        if let Some(expected) = expected {
+            expected.check(&path, &place)?;
         }
         fs_err::remove_file(&place)?;
         deleted += 1;
@@ -130,15 +147,43 @@ fn delete_files(record: &WorkspaceRecord, folder: &Path) -> Result<u64, CapsuleE
 }
 
 /// Whether a folder above a path is a link.
-pub(super) fn leads_through_link(folder: &Path, path: &[u8]) -> bool {
+pub(in crate::capsule) fn leads_through_link(folder: &Path, path: &[u8]) -> bool {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     slashes.map(|at| folder.join(path_or_odd(&path[..at]))).any(|above| above.is_symlink())
+}
+
+/// What was at each path when it was noted.
+struct Expected<'a>(HashMap<&'a str, &'a FileState>);
+
+impl<'a> From<&'a RestoredFiles> for Expected<'a> {
+    fn from(noted: &'a RestoredFiles) -> Self {
+        let state = |file: &'a RestoredFile| (file.path.as_str(), &file.before);
+        Self(noted.files.iter().map(state).collect())
+    }
+}
+
+impl Expected<'_> {
+    /// Whether nothing was there, and nothing may be; a folder has gone with its files by now.
+    fn is_free(&self, path: &[u8]) -> bool {
+        self.0.get(encode_path(path).as_str()).is_none_or(|state| matches!(state, FileState::Absent | FileState::Other))
+    }
+
+    /// Makes sure that what is there is what was noted.
+    fn check(&self, path: &[u8], place: &Path) -> Result<(), CapsuleError> {
+        let is_same = self
+            .0
+            .get(encode_path(path).as_str())
+            .is_some_and(|state| FileState::read(place).is_ok_and(|now| now == **state));
+        if is_same { Ok(()) } else { Err(CapsuleError::ChangedMeanwhile(place.to_owned())) }
+    }
 }
 
 struct TreeWriter<'a> {
     folder: &'a Path,
     /// Is part of the names of files that are being written.
     mark: &'a str,
+    expected: Option<Expected<'a>>,
+    placed: Option<PlacedLog>,
     /// Folders that were seen to be folders.
     known: HashSet<PathBuf>,
     /// Links are made last, so that nothing is written through one.
@@ -167,9 +212,7 @@ impl TreeWriter<'_> {
             self.write_entry(found.path, found.entry)
         })?;
         for (place, target, path) in std::mem::take(&mut self.links) {
-            refuse_folder(&place, &path)?;
-            replace_with_link(&target, &place, self.mark)?;
-            self.files += 1;
+            self.write_link(&target, &place, &path)?;
         }
         Ok(())
     }
@@ -208,7 +251,40 @@ impl TreeWriter<'_> {
         if let Some(at) = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.modified_seconds)) {
             file.set_modified(at).ok();
         }
-        new.persist(place).map_err(|failed| failed.error)?;
+        match &self.expected {
+            Some(expected) if expected.is_free(path) => new.persist_noclobber(place).map_err(|failed| {
+                let is_taken = failed.error.kind() == io::ErrorKind::AlreadyExists;
+                if is_taken { CapsuleError::ChangedMeanwhile(place.to_owned()) } else { failed.error.into() }
+            })?,
+            Some(expected) => {
+                expected.check(path, place)?;
+                new.persist(place).map_err(|failed| failed.error)?
+            }
+            None => new.persist(place).map_err(|failed| failed.error)?,
+        };
+        self.note_placed(path, place)
+    }
+
+    fn write_link(&mut self, target: &Path, place: &Path, path: &[u8]) -> Result<(), CapsuleError> {
+        refuse_folder(place, path)?;
+        match &self.expected {
+            Some(expected) if expected.is_free(path) => make_link(target, place).map_err(|error| {
+                let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
+                if is_taken { CapsuleError::ChangedMeanwhile(place.to_owned()) } else { error.into() }
+            })?,
+            Some(expected) => {
+                expected.check(path, place)?;
+                replace_with_link(target, place, self.mark)?;
+            }
+            None => replace_with_link(target, place, self.mark)?,
+        }
+        self.note_placed(path, place)
+    }
+
+    fn note_placed(&mut self, path: &[u8], place: &Path) -> Result<(), CapsuleError> {
+        if let Some(placed) = &mut self.placed {
+            placed.note(path, place)?;
+        }
         self.files += 1;
         Ok(())
     }

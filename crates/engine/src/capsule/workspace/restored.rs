@@ -10,9 +10,11 @@ use sha2::{Digest, Sha256};
 use super::super::CapsuleError;
 use super::super::member_path::{check_workspace_path, decode_path, encode_path, path_bytes};
 use super::super::tar_walk::{EntryKind, TarEntry};
+use super::bare_layout::{BareLayouts, REASON};
 use super::git_state::{IndexEntry, Repository};
 use super::restore::{RestoreInto, leads_through_link};
 use super::snapshot::{change_path, walk_snapshot};
+use super::threatened::list_threatened;
 use super::{StagedChange, WorkspaceRecord, WorktreeChange, path_or_odd};
 use crate::context::Context;
 use crate::own::sha256::to_hex;
@@ -187,8 +189,8 @@ pub(super) fn digest_bytes(bytes: &[u8]) -> String {
     to_hex(&Sha256::digest(bytes))
 }
 
-/// Notes what a snapshot will put into a folder, and what is there now. None where it would be written over something that
-/// nobody can bring back.
+/// Notes what a snapshot will put into a folder, and what is there now. None where the user has said that it may be written
+/// over anything.
 pub(in crate::capsule) fn note_restored(
     context: &Context,
     stream: impl Read,
@@ -196,14 +198,20 @@ pub(in crate::capsule) fn note_restored(
     record: &WorkspaceRecord,
     folder: &Path,
     into: RestoreInto,
+    force: bool,
 ) -> Result<Option<RestoredFiles>, CapsuleError> {
-    if into == RestoreInto::Forced {
-        return Ok(None);
-    }
-    let mut noting = Noting { folder, into, left: BTreeMap::new(), folders: BTreeSet::new(), staged: BTreeMap::new() };
+    let (left, folders, staged) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+    let layouts = BareLayouts::default();
+    let mut noting = Noting { folder, into, force, left, folders, staged, layouts };
     let changed: BTreeSet<Vec<u8>> =
         record.changes.iter().map(|change| change_path(&change.path)).collect::<Result<_, _>>()?;
     walk_snapshot(stream, packed, &mut |found| {
+        if found.in_tree {
+            noting.refuse_repository(found.path, found.entry.kind == EntryKind::Folder)?;
+        }
+        if into == RestoreInto::Forced {
+            return Ok(());
+        }
         if !found.in_tree {
             noting.staged.insert(found.path.to_vec(), digest_content(found.entry.content)?.1);
         } else if into == RestoreInto::Empty || changed.contains(found.path) {
@@ -211,8 +219,10 @@ pub(in crate::capsule) fn note_restored(
         }
         Ok(())
     })?;
-    if into == RestoreInto::CleanCheckout {
-        noting.add_deleted(record)?;
+    match into {
+        RestoreInto::Forced => return Ok(None),
+        RestoreInto::CleanCheckout => noting.add_deleted(record)?,
+        RestoreInto::Empty => {}
     }
     noting.finish(context, record).map(Some)
 }
@@ -220,13 +230,23 @@ pub(in crate::capsule) fn note_restored(
 struct Noting<'a> {
     folder: &'a Path,
     into: RestoreInto,
+    /// Also over what git does not have.
+    force: bool,
     left: BTreeMap<Vec<u8>, FileState>,
     folders: BTreeSet<Vec<u8>>,
     /// Digests of what will be staged.
     staged: BTreeMap<Vec<u8>, String>,
+    layouts: BareLayouts,
 }
 
 impl Noting<'_> {
+    fn refuse_repository(&mut self, path: &[u8], is_folder: bool) -> Result<(), CapsuleError> {
+        match self.layouts.note_arrival(self.folder, path, is_folder) {
+            Some(above) => Err(CapsuleError::refused(above, REASON)),
+            None => Ok(()),
+        }
+    }
+
     fn take_in(&mut self, path: &[u8], mut entry: TarEntry<'_>) -> Result<(), CapsuleError> {
         if entry.kind == EntryKind::Folder {
             self.note_folders(path);
@@ -275,13 +295,21 @@ impl Noting<'_> {
         for (path, left) in self.left {
             let before = FileState::read(&self.folder.join(path_or_odd(&path)))?;
             let entry = entries.get(&path);
+            let holds = |repository: &Repository<'_>, entry: &IndexEntry| {
+                before != left && repository.holds_state(entry, &before)
+            };
             let blob = match (&repository, entry) {
-                (Some(repository), Some(entry)) if repository.holds_state(entry, &before) => Some(entry.id.clone()),
+                (Some(repository), Some(entry)) if holds(repository, entry) => Some(entry.id.clone()),
                 _ => None,
             };
             let index_left = staged.remove(&path).unwrap_or(IndexLeft::AsBefore);
             let index = repository.as_ref().map(|_| IndexChange { before: entry.cloned(), left: index_left });
             files.push(RestoredFile { path: encode_path(&path), before, left, blob, index });
+        }
+        let threatened = if repository.is_some() { list_threatened(self.folder, &entries, &files) } else { Vec::new() };
+        if let Some(first) = threatened.first().filter(|_| !self.force) {
+            let (count, first) = (threatened.len(), first.clone());
+            return Err(CapsuleError::Threatened { folder: self.folder.to_owned(), count, first });
         }
         let commit = repository.and_then(|repository| repository.commit);
         Ok(RestoredFiles {
@@ -317,9 +345,6 @@ impl Noting<'_> {
 impl Repository<'_> {
     /// Whether an entry's blob is exactly what is in the folder, which it is not where git changes it on the way.
     fn holds_state(&self, entry: &IndexEntry, state: &FileState) -> bool {
-        if !entry.is_plain {
-            return false;
-        }
         match state {
             FileState::File { sha256, .. } if entry.mode != "120000" => {
                 self.read_blob(&entry.id).is_some_and(|bytes| digest_bytes(&bytes) == *sha256)

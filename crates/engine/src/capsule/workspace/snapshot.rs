@@ -344,15 +344,27 @@ pub(in crate::capsule) fn verify_snapshot(stream: impl Read, packed: u64) -> Res
 }
 
 /// Paths that were met: none comes twice, none is below something that is no folder, and no folder is a repository.
-#[derive(Default)]
 struct PathChecks {
     files: HashSet<Vec<u8>>,
     folders: HashSet<Vec<u8>>,
     layouts: BareLayouts,
+    /// How long all of the names are that are held.
+    n_bytes: usize,
+    /// Two names that differ in case only are one on this system.
+    folds_case: bool,
+}
+
+impl Default for PathChecks {
+    fn default() -> Self {
+        let folds_case = cfg!(any(target_os = "macos", windows));
+        Self { files: HashSet::new(), folders: HashSet::new(), layouts: BareLayouts::default(), n_bytes: 0, folds_case }
+    }
 }
 
 impl PathChecks {
     fn add(&mut self, path: &[u8], is_folder: bool) -> Result<(), CapsuleError> {
+        let folded = self.folds_case.then(|| String::from_utf8_lossy(path).to_lowercase().into_bytes());
+        let path = folded.as_deref().unwrap_or(path);
         let is_met = self.files.contains(path) || (!is_folder && self.folders.contains(path));
         if is_met {
             return Err(CapsuleError::refused(path, "comes twice"));
@@ -365,11 +377,20 @@ impl PathChecks {
             if !self.folders.insert(above.to_vec()) {
                 break;
             }
+            self.count_name(above)?;
             self.note_layout(above, true)?;
         }
+        self.count_name(path)?;
         self.note_layout(path, is_folder)?;
         let list = if is_folder { &mut self.folders } else { &mut self.files };
         if list.insert(path.to_vec()) || is_folder { Ok(()) } else { Err(CapsuleError::refused(path, "comes twice")) }
+    }
+
+    /// Folders in folders in folders cost their names over and over.
+    fn count_name(&mut self, path: &[u8]) -> Result<(), CapsuleError> {
+        self.n_bytes += path.len();
+        let is_fine = self.n_bytes <= limits::MAX_NAMES_BYTES;
+        if is_fine { Ok(()) } else { Err(CapsuleError::refused(path, "is a name too many")) }
     }
 
     fn note_layout(&mut self, path: &[u8], is_folder: bool) -> Result<(), CapsuleError> {
@@ -378,6 +399,33 @@ impl PathChecks {
             return Err(CapsuleError::refused(above, REASON));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_in_case_only_are_one_where_the_system_has_it_so() {
+        for folds_case in [false, true] {
+            let mut checks = PathChecks { folds_case, ..PathChecks::default() };
+            checks.add(b"Read/Me", false).unwrap();
+            assert_eq!(checks.add(b"read/me", false).is_err(), folds_case);
+            assert_eq!(checks.add(b"READ/me/x", false).is_err(), folds_case);
+        }
+    }
+
+    #[test]
+    fn folders_in_folders_end_where_their_names_become_too_long() {
+        let mut checks = PathChecks::default();
+        let deep = |number: usize| format!("{number}/{}x", "a/".repeat(1_500)).into_bytes();
+        let taken = (0..300_000).take_while(|number| checks.add(&deep(*number), false).is_ok()).count();
+        assert!((10..1_000).contains(&taken), "{taken}");
+        let mut checks = PathChecks::default();
+        let usual =
+            |number: usize| format!("packages/part-{}/source/module-{}/file-{number}.rs", number / 3_000, number / 50);
+        assert!((0..300_000).all(|number| checks.add(usual(number).as_bytes(), false).is_ok()));
     }
 }
 

@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::super::member_path::decode_path;
 use super::git_state::{IndexEntry, Repository};
 use super::index_restore::run_git;
+use super::placed::PlacedFiles;
 use super::restored::{FileState, IndexChange, IndexLeft, RestoredFile, RestoredFiles, digest_bytes};
 use crate::context::Context;
 use crate::own::files::TEMP_SUFFIX;
@@ -50,9 +52,18 @@ pub(crate) enum Strictness {
     KeepChanged,
 }
 
+/// What was kept beside the note of the files.
+pub(crate) struct KeptBeside {
+    /// Copies of what git could not bring back byte for byte, by their digests.
+    pub(crate) copies: PathBuf,
+    /// Where it was cut short: the files that were put there so far. Any other is somebody's own, whatever is in it.
+    pub(crate) placed: Option<PlacedFiles>,
+}
+
 /// Files that can be taken back, as far as was seen.
 pub(crate) struct TakeBackPlan<'a> {
     restored: &'a RestoredFiles,
+    beside: &'a KeptBeside,
     repository: Option<Repository<'a>>,
     changed: BTreeSet<String>,
 }
@@ -62,6 +73,7 @@ impl<'a> TakeBackPlan<'a> {
     pub(crate) fn make(
         context: &'a Context,
         restored: &'a RestoredFiles,
+        beside: &'a KeptBeside,
         strictness: Strictness,
     ) -> Result<Self, TakeBackError> {
         let folder = &restored.folder;
@@ -74,8 +86,8 @@ impl<'a> TakeBackPlan<'a> {
                 return Err(TakeBackError::OtherCommit { folder: folder.clone(), before: short(commit), now });
             }
         }
-        let mut plan = Self { restored, repository, changed: BTreeSet::new() };
-        plan.find_changed()?;
+        let mut plan = Self { restored, beside, repository, changed: BTreeSet::new() };
+        plan.find_changed(strictness)?;
         if let Some(first) = plan.changed.first().filter(|_| strictness == Strictness::AllOrNothing) {
             let (count, first) = (plan.changed.len(), first.clone());
             return Err(TakeBackError::Changed { folder: folder.clone(), count, first });
@@ -83,7 +95,7 @@ impl<'a> TakeBackPlan<'a> {
         Ok(plan)
     }
 
-    fn find_changed(&mut self) -> Result<(), TakeBackError> {
+    fn find_changed(&mut self, strictness: Strictness) -> Result<(), TakeBackError> {
         let restored = self.restored;
         let entries = self.repository.as_ref().map(Repository::index_entries).transpose();
         let entries = entries.map_err(|_| TakeBackError::Git("list its files"))?.unwrap_or_default();
@@ -91,7 +103,8 @@ impl<'a> TakeBackPlan<'a> {
             let now = file.state_now(&restored.folder)?;
             // One that is gone was removed by its user, and is as good as taken back.
             let is_gone = now == FileState::Absent && restored.commit.is_none();
-            let mut is_ours = is_gone || now == file.left || now == file.before;
+            let is_left = now == file.left && self.is_known(file);
+            let mut is_ours = is_gone || is_left || now == file.before;
             if let (Some(index), Some(repository)) = (&file.index, &self.repository) {
                 let entry = entries.get(&file.bytes().unwrap_or_default());
                 is_ours &= entry == index.before.as_ref() || is_as_staged(repository, index, entry);
@@ -99,16 +112,33 @@ impl<'a> TakeBackPlan<'a> {
             let needs_blob = file.before != FileState::Absent && now != file.before;
             if !is_ours {
                 self.changed.insert(file.path.clone());
-            } else if needs_blob && file.blob.is_none() {
-                return Err(TakeBackError::Inexact { folder: restored.folder.clone(), path: file.path.clone() });
+            } else if needs_blob && !self.can_bring_back(file) {
+                if strictness == Strictness::AllOrNothing {
+                    return Err(TakeBackError::Inexact { folder: restored.folder.clone(), path: file.path.clone() });
+                }
+                self.changed.insert(file.path.clone());
             }
         }
         Ok(())
     }
 
+    /// Whether what is as it was left is what we have left there.
+    fn is_known(&self, file: &RestoredFile) -> bool {
+        let placed = self.beside.placed.as_ref().filter(|_| file.left != FileState::Absent);
+        placed.is_none_or(|placed| placed.is_ours(&file.path, &file.place(&self.restored.folder)))
+    }
+
+    fn can_bring_back(&self, file: &RestoredFile) -> bool {
+        match &file.before {
+            FileState::File { sha256, .. } => file.blob.is_some() || self.beside.copies.join(sha256).is_file(),
+            FileState::Absent | FileState::Link { .. } => true,
+            FileState::Other => false,
+        }
+    }
+
     /// Takes back what can be. Whatever stops it, it can be done again.
     pub(crate) fn apply(self, mark: &str) -> Result<TakenFiles, TakeBackError> {
-        let Self { restored, repository, changed } = self;
+        let Self { restored, beside, repository, changed } = self;
         let folder = &restored.folder;
         let mut taken =
             TakenFiles { folder: folder.clone(), left: changed.iter().cloned().collect(), ..TakenFiles::default() };
@@ -117,14 +147,14 @@ impl<'a> TakeBackPlan<'a> {
             // Once more, for this is the moment that counts.
             let now = file.state_now(folder)?;
             if now == file.left && now != file.before {
-                bring_back(repository.as_ref(), folder, file, mark)?;
+                bring_back(repository.as_ref(), beside, folder, file, mark)?;
                 *(if file.before == FileState::Absent { &mut taken.removed } else { &mut taken.brought_back }) += 1;
             } else if now != file.before && now != FileState::Absent {
                 taken.left.push(file.path.clone());
                 continue;
             }
             if let Some(index) = file.index.as_ref().filter(|index| index.left != IndexLeft::AsBefore) {
-                to_stage.extend(index_line(file, index.before.as_ref()));
+                to_stage.extend(index_line(repository.as_ref(), file, index.before.as_ref()));
             }
         }
         if let Some(repository) = repository.as_ref().filter(|_| !to_stage.is_empty()) {
@@ -149,10 +179,10 @@ fn is_as_staged(repository: &Repository<'_>, index: &IndexChange, entry: Option<
     }
 }
 
-fn index_line(file: &RestoredFile, entry: Option<&IndexEntry>) -> Vec<u8> {
+fn index_line(repository: Option<&Repository<'_>>, file: &RestoredFile, entry: Option<&IndexEntry>) -> Vec<u8> {
     let mut line = match entry {
         Some(entry) => format!("{} {} 0\t", entry.mode, entry.id).into_bytes(),
-        None => format!("0 {} 0\t", "0".repeat(40)).into_bytes(),
+        None => format!("0 {} 0\t", repository.map(Repository::null_id).unwrap_or_default()).into_bytes(),
     };
     line.extend(file.bytes().unwrap_or_default());
     line.push(0);
@@ -162,19 +192,23 @@ fn index_line(file: &RestoredFile, entry: Option<&IndexEntry>) -> Vec<u8> {
 /// Makes a path what it was before, in one step.
 fn bring_back(
     repository: Option<&Repository<'_>>,
+    beside: &KeptBeside,
     folder: &Path,
     file: &RestoredFile,
     mark: &str,
 ) -> Result<(), TakeBackError> {
+    const UNREAD: TakeBackError = TakeBackError::Git("read what was there before");
     let place = file.place(folder);
-    let content = || {
-        let id = file.blob.as_deref()?;
-        repository?.read_blob(id)
-    };
     match &file.before {
         FileState::Absent => fs_err::remove_file(&place)?,
-        FileState::File { mode, .. } => {
-            let bytes = content().ok_or(TakeBackError::Git("read what was there before"))?;
+        FileState::File { mode, sha256, .. } => {
+            let bytes = match &file.blob {
+                Some(id) => repository.and_then(|repository| repository.read_blob(id)).ok_or(UNREAD)?,
+                None => fs_err::read(beside.copies.join(sha256))?,
+            };
+            if digest_bytes(&bytes) != *sha256 {
+                return Err(UNREAD);
+            }
             let above = make_parent(&place)?;
             let mut new = tempfile::Builder::new().prefix(&temp_prefix(mark)).suffix(TEMP_SUFFIX).tempfile_in(above)?;
             new.write_all(&bytes)?;
@@ -182,8 +216,8 @@ fn bring_back(
             new.as_file().sync_all()?;
             new.persist(&place).map_err(|failed| failed.error)?;
         }
-        FileState::Link { .. } => {
-            let bytes = content().ok_or(TakeBackError::Git("read what was there before"))?;
+        FileState::Link { target } => {
+            let bytes = decode_path(target).ok_or(UNREAD)?;
             make_parent(&place)?;
             super::restore::replace_with_link(&super::path_or_odd(&bytes), &place, mark)?;
         }
