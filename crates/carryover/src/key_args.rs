@@ -41,7 +41,7 @@ pub(crate) fn choose_key(
     passphrase_file: Option<&Path>,
 ) -> Result<Key, CommandError> {
     if !by_passphrase {
-        return read_identities(context, identities);
+        return read_identities(context, identities, passphrase_file);
     }
     let given = passphrase::read_given(context, passphrase_file)?;
     let words = given.map_or_else(|| passphrase::ask_hidden("passphrase:"), |words| Ok(Some(words)))?;
@@ -59,8 +59,14 @@ pub(crate) fn read_recipients(context: &Context, given: &[String]) -> Result<Vec
     Ok(recipients)
 }
 
-fn read_identities(context: &Context, files: &[PathBuf]) -> Result<Key, CommandError> {
-    let ask: AskPassphrase = Arc::new(|name| passphrase::ask_hidden(&format!("passphrase of {name}:")).ok().flatten());
+/// The passphrase of a key is that of the file, else it is asked for; the variable counts where nobody can be asked.
+fn read_identities(context: &Context, files: &[PathBuf], passphrase_file: Option<&Path>) -> Result<Key, CommandError> {
+    let from_file = passphrase_file.map(|file| passphrase::read_given(context, Some(file))).transpose()?.flatten();
+    let from_variable = passphrase::read_given(context, None)?;
+    let ask: AskPassphrase = Arc::new(move |name| {
+        let typed = || passphrase::ask_hidden(&format!("passphrase of {name}:")).ok().flatten();
+        from_file.clone().or_else(typed).or_else(|| from_variable.clone())
+    });
     let mut identities = Vec::new();
     for file in files {
         identities.extend(Identity::read_file(&context.cwd.join(expand(context, file)), &ask)?);

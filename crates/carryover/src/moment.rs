@@ -1,4 +1,4 @@
-//! Points in time as people type them: `2026-11-01`, a whole time, or how long ago: `7d`, `12h`.
+//! Points in time as people type them: `2026-11-01`, a whole time, or how long ago: `7d`, `12h`, `30min`, `2w`.
 
 use carryover_core::time::Timestamp;
 use carryover_engine::context::Context;
@@ -17,7 +17,7 @@ const UNITS: &[(&str, i64)] = &[("min", 60_000), ("h", 3_600_000), ("d", 86_400_
 
 /// Reads one.
 pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
-    let wrong = || "not a time, such as 2026-11-01, 2026-11-01T10:00:00Z, 7d or 12h".to_owned();
+    let wrong = || "not a time, such as 2026-11-01, 2026-11-01T10:00:00Z, or 30min, 12h, 7d or 2w".to_owned();
     let text = text.trim();
     if let Some(at) = Timestamp::parse(text) {
         return Ok(Moment::At(at));

@@ -72,17 +72,17 @@ pub(crate) fn cmd_pull(ui: &mut Ui, context: &Context, globals: Globals, args: &
     } else {
         vec![choose_named(ui, context, globals, &remote, &catalog, &words)?]
     };
-    let capsules = pull_capsules(ui, context, &remote, &chosen)?;
+    let PulledCapsules { capsules, failed } = pull_capsules(ui, context, &remote, &chosen, &mut warnings)?;
+    let is_nothing = capsules.is_empty() && failed.is_none();
     if ui.is_json() {
         let (total, remote) = (capsules.len(), &remote.name);
-        return Ok(ui.write_json(&PullDocument { schema: "carryover.pull/1", remote, capsules, total, warnings })?);
-    }
-    if capsules.is_empty() {
+        ui.write_json(&PullDocument { schema: "carryover.pull/1", remote, capsules, total, warnings })?;
+    } else if is_nothing {
         let project = project_name(context).unwrap_or_default();
         ui.status(format_args!("{} has nothing of {} that is not here", remote.name, one_line(&project, 60)))?;
         ui.hint(format_args!("`carryover remote show {}` tells all that is there", remote.name))?;
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 /// What others have pushed of this project; somebody who is there chooses among several.
@@ -158,18 +158,37 @@ fn pick_number<'c>(pushed: &[&'c PushedCapsule], answer: &str) -> Result<&'c Pus
     picked.ok_or_else(|| CommandError::usage("that is none of the numbers"))
 }
 
-/// Lays capsules on the shelf, and says how each is gone on with.
+/// Capsules that are on the shelf now, and the error at the end where some are not.
+pub(super) struct PulledCapsules {
+    pub(super) capsules: Vec<PulledCapsule>,
+    pub(super) failed: Option<CommandError>,
+}
+
+/// Lays capsules on the shelf, and says how each is gone on with. One that cannot be had is named, and the others go on.
 pub(super) fn pull_capsules(
     ui: &mut Ui,
     context: &Context,
     remote: &Remote,
     chosen: &[&PushedCapsule],
-) -> Result<Vec<PulledCapsule>, CommandError> {
+    warnings: &mut Vec<String>,
+) -> Result<PulledCapsules, CommandError> {
     let mut pulled = Vec::new();
+    let mut n_failed = 0;
     for pushed in chosen {
-        let Pulled { path, is_new } = ui.while_counting("pulling…", |counter| {
+        let fetched = ui.while_counting("pulling…", |counter| {
             remote.pull(context, pushed, &|done, total| counter.set(done, total))
-        })?;
+        });
+        let Pulled { path, is_new } = match fetched {
+            Ok(fetched) => fetched,
+            Err(error) if chosen.len() == 1 => return Err(error.into()),
+            Err(error) => {
+                n_failed += 1;
+                let warning = format!("{} is not pulled: {}", pushed.capsule, CommandError::from(error).to_line());
+                ui.warning(&warning)?;
+                warnings.push(warning);
+                continue;
+            }
+        };
         let title = one_line(pushed.title.as_deref().unwrap_or("a session without a title"), 80);
         let how = if is_new { "pulled" } else { "here already:" };
         ui.status(format_args!("{GOOD}{how}{GOOD:#} {title}"))?;
@@ -185,5 +204,10 @@ pub(super) fn pull_capsules(
             import: ["import".to_owned(), pushed.capsule.clone()],
         });
     }
-    Ok(pulled)
+    let failed = (n_failed > 0).then(|| {
+        let message = format!("{n_failed} of {} sessions could not be pulled", chosen.len());
+        CommandError::new(ErrorKind::Io, message)
+            .with_hint("`carryover push SESSION` where they are sends what is missing")
+    });
+    Ok(PulledCapsules { capsules: pulled, failed })
 }

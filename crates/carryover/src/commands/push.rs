@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use carryover_engine::capsule::workspace::LeftOut;
 use carryover_engine::capsule::{Options, SealedCapsule, seal};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::{Filter, ListedSession, list_sessions};
@@ -69,6 +70,7 @@ pub(super) struct PushedSession {
     sent_pieces: usize,
     sent_bytes: u64,
     masked: BTreeMap<String, usize>,
+    left_out: Vec<LeftOut>,
     redacted: bool,
 }
 
@@ -81,8 +83,9 @@ pub(crate) fn cmd_push(ui: &mut Ui, context: &Context, globals: Globals, args: &
         let catalog = read_catalog(ui, &remote, &mut warnings)?;
         let listing = list_sessions(context, &Filter { agent: args.session.source, ..Filter::default() });
         let chosen = choose_outgoing(context, &catalog, listing.sessions, Outgoing::All);
-        confirm_sessions(ui, context, globals, &chosen, &remote)?;
-        let pushed = push_sessions(ui, context, &remote, &catalog, &chosen, &args.pack.options(), &mut warnings)?;
+        name_sessions(ui, context, &chosen)?;
+        let pushed =
+            push_sessions(ui, context, globals, &remote, &catalog, &chosen, &args.pack.options(), &mut warnings)?;
         (remote, pushed)
     } else {
         push_one(ui, context, globals, args, &mut warnings)?
@@ -125,14 +128,8 @@ fn push_one(
     Ok((remote, vec![pushed]))
 }
 
-/// Names what is about to be pushed, and asks where somebody is there.
-pub(super) fn confirm_sessions(
-    ui: &mut Ui,
-    context: &Context,
-    globals: Globals,
-    sessions: &[ListedSession],
-    remote: &Remote,
-) -> Result<(), CommandError> {
+/// Names what is about to be pushed.
+pub(super) fn name_sessions(ui: &mut Ui, context: &Context, sessions: &[ListedSession]) -> Result<(), CommandError> {
     if sessions.is_empty() {
         return Ok(());
     }
@@ -140,14 +137,16 @@ pub(super) fn confirm_sessions(
     for line in table.lines() {
         ui.status(format_args!("{DIM}{line}{DIM:#}"))?;
     }
-    let count = format_count(sessions.len(), "session", "sessions");
-    confirm(ui, globals, &format!("push {count} to {}?", remote.name))
+    Ok(())
 }
 
-/// Packs and pushes one session after another. One that cannot be packed is told, and the others go on.
+/// Packs and pushes one session after another, each shown before it goes. One that cannot be packed is told, and the others go
+/// on.
+#[expect(clippy::too_many_arguments, reason = "who pushes, what, where to and how")]
 pub(super) fn push_sessions(
     ui: &mut Ui,
     context: &Context,
+    mut globals: Globals,
     remote: &Remote,
     catalog: &Catalog,
     sessions: &[ListedSession],
@@ -176,9 +175,36 @@ pub(super) fn push_sessions(
             }
             warnings.push(warning.clone());
         }
+        if !ui.is_json() {
+            preview_share(ui, &sealed)?;
+            match ask_for_one(ui, globals, remote)? {
+                Consent::One => {}
+                Consent::All => globals.yes = true,
+                Consent::None => continue,
+            }
+        }
         pushed.push(push_sealed(ui, context, remote, catalog, &sealed)?);
     }
     Ok(pushed)
+}
+
+/// What somebody says of a session among several.
+enum Consent {
+    One,
+    All,
+    None,
+}
+
+fn ask_for_one(ui: &mut Ui, globals: Globals, remote: &Remote) -> Result<Consent, CommandError> {
+    if globals.yes || !ui.is_interactive() {
+        return Ok(Consent::All);
+    }
+    let answer = ui.ask(&format!("push it to {}? [y/N/all]", remote.name))?;
+    Ok(match answer.to_lowercase().as_str() {
+        "y" | "yes" => Consent::One,
+        "a" | "all" => Consent::All,
+        _ => Consent::None,
+    })
 }
 
 fn push_sealed(
@@ -205,6 +231,7 @@ fn push_sealed(
         sent_pieces,
         sent_bytes,
         masked,
+        left_out: sealed.workspace.left_out.clone(),
         redacted: capsule.redacted,
     })
 }
@@ -216,6 +243,10 @@ fn tell_pushed(
     masked: &BTreeMap<String, usize>,
 ) -> Result<(), CommandError> {
     let (capsule, name) = (&pushed.capsule, &remote.name);
+    if !pushed.is_new && pushed.sent_pieces > 0 {
+        let missing = format_count(pushed.sent_pieces, "piece that was missing", "pieces that were missing");
+        return Ok(ui.status(format_args!("{GOOD}mended{GOOD:#} {} in {name}: sent {missing}", capsule.capsule))?);
+    }
     if !pushed.is_new {
         return Ok(ui.status(format_args!("{} is in {name} already, as it is", capsule.capsule))?);
     }

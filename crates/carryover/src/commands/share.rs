@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use carryover_core::time::Timestamp;
+use carryover_engine::capsule::workspace::LeftOut;
 use carryover_engine::capsule::{SealedCapsule, seal};
 use carryover_engine::context::Context;
 use carryover_engine::share::crypt::{Lock, Passphrase};
@@ -87,6 +88,7 @@ struct ShareDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<&'static str>,
     masked: BTreeMap<String, usize>,
+    left_out: &'a [LeftOut],
     redacted: bool,
     warnings: &'a [String],
 }
@@ -118,7 +120,8 @@ pub(crate) fn cmd_share(
     if !ui.is_json() {
         warnings.iter().try_for_each(|warning| ui.warning(warning))?;
         preview_share(ui, &sealed)?;
-        confirm(ui, globals, "share it?")?;
+        let title = carryover_core::plain::one_line(session.found.title.as_deref().unwrap_or("the session"), 60);
+        confirm(ui, globals, &format!("share `{title}`?"))?;
     }
     let ChosenLock { lock, generated } = choose_lock(context, args, recipients)?;
     let shared = destination.send(ui, context, &sealed, &lock, expires_at)?;
@@ -138,6 +141,7 @@ pub(crate) fn cmd_share(
             expires_at: expires_at.map(|at| at.to_string()),
             expires: shared.expiry.map(ExpiryKind::word),
             masked: sealed.count_masks(),
+            left_out: &sealed.workspace.left_out,
             redacted: manifest.redacted,
             warnings: &warnings,
         })?);
@@ -148,7 +152,7 @@ pub(crate) fn cmd_share(
         // Whatever is silenced, nobody can open it without this.
         ui.write_line(format_args!("passphrase: {words}"))?;
     }
-    tell_rest(ui, context, &shared, expires_at)
+    tell_rest(ui, context, &shared, expires_at, matches!(lock, Lock::Recipients(_)))
 }
 
 /// The link for the receiver, and what `--expires` means there.
@@ -157,6 +161,7 @@ fn tell_rest(
     context: &Context,
     shared: &SharedLink,
     expires_at: Option<Timestamp>,
+    is_for_keys: bool,
 ) -> Result<(), CommandError> {
     if let (Some(at), Some(kind)) = (expires_at, shared.expiry) {
         ui.status(format_args!("  expires     {at}; {}", kind.describe()))?;
@@ -168,7 +173,12 @@ fn tell_rest(
         None if shared.expiry == Some(ExpiryKind::Presigned) => "LINK".to_owned(),
         None => quote_word(&shared.link, context.env.os),
     };
-    ui.hint(format_args!("`carryover open {name}` goes on with it; send the passphrase another way"))?;
+    match is_for_keys {
+        true => {
+            ui.hint(format_args!("`carryover open {name} --identity KEYFILE` goes on with it, with one of the keys"))?
+        }
+        false => ui.hint(format_args!("`carryover open {name}` goes on with it; send the passphrase another way"))?,
+    }
     Ok(())
 }
 

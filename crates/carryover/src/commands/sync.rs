@@ -7,8 +7,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::capsule::PackArgs;
-use super::pull::{PulledCapsule, list_waiting, pull_capsules};
-use super::push::{PushedSession, confirm_sessions, push_sessions};
+use super::pull::{PulledCapsule, PulledCapsules, list_waiting, pull_capsules};
+use super::push::{PushedSession, name_sessions, push_sessions};
 use super::remote::access::{connect, read_catalog};
 use crate::args::Globals;
 use crate::error::CommandError;
@@ -44,16 +44,22 @@ pub(crate) fn cmd_sync(ui: &mut Ui, context: &Context, globals: Globals, args: &
     let catalog = read_catalog(ui, &remote, &mut warnings)?;
     let sessions = list_sessions(context, &Filter::default()).sessions;
     // First, for it asks nobody and changes nothing there.
-    let pulled = pull_capsules(ui, context, &remote, &list_waiting(context, &catalog, &sessions))?;
+    let waiting = list_waiting(context, &catalog, &sessions);
+    let (pulled, failed) = match pull_capsules(ui, context, &remote, &waiting, &mut warnings) {
+        Ok(PulledCapsules { capsules, failed }) => (capsules, failed),
+        // What cannot be fetched is no reason not to push.
+        Err(error) => (Vec::new(), Some(error)),
+    };
     let outgoing = choose_outgoing(context, &catalog, sessions, Outgoing::Grown);
-    confirm_sessions(ui, context, globals, &outgoing, &remote)?;
-    let pushed = push_sessions(ui, context, &remote, &catalog, &outgoing, &args.pack.options(), &mut warnings)?;
+    name_sessions(ui, context, &outgoing)?;
+    let pushed =
+        push_sessions(ui, context, globals, &remote, &catalog, &outgoing, &args.pack.options(), &mut warnings)?;
+    let is_nothing = pushed.is_empty() && pulled.is_empty() && failed.is_none();
     if ui.is_json() {
         let (schema, remote) = ("carryover.sync/1", &remote.name);
-        return Ok(ui.write_json(&SyncDocument { schema, remote, pushed, pulled, warnings })?);
-    }
-    if pushed.is_empty() && pulled.is_empty() {
+        ui.write_json(&SyncDocument { schema, remote, pushed, pulled, warnings })?;
+    } else if is_nothing {
         ui.status(format_args!("{} and this project have nothing new for each other", remote.name))?;
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }

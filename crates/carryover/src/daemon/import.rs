@@ -75,14 +75,12 @@ impl From<std::io::Error> for Refusal {
     }
 }
 
-/// Takes a request, one at a time: each may take all the memory that an import is allowed.
 pub(super) async fn import_session(
     State(shared): State<Arc<Shared>>,
     query: Query<ImportRequest>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let _turn = shared.importing.lock().await;
     match take_request(&shared, query.0, &headers, body).await {
         Ok(document) => ([(header::CONTENT_TYPE, "application/json")], document).into_response(),
         Err(Refusal(status, reason)) => (status, reason).into_response(),
@@ -108,7 +106,13 @@ async fn take_request(
         let request = serde_json::from_slice(&bytes);
         (request.map_err(|_| Refusal::bad("the body is no request that is understood"))?, None)
     };
-    let done = tokio::task::spawn_blocking(move || import(&context, &request, uploaded));
+    // One at a time, for each may take all the memory that an import is allowed; the turn ends with the work, and not with
+    // whoever has asked for it.
+    let turn = Arc::clone(&shared.importing).lock_owned().await;
+    let done = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        import(&context, &request, uploaded)
+    });
     done.await.unwrap_or_else(|_| Err(Refusal(StatusCode::INTERNAL_SERVER_ERROR, "a bug of carryover".to_owned())))
 }
 

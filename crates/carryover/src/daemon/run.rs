@@ -41,7 +41,7 @@ pub(super) struct Shared {
     watching: Mutex<Vec<&'static str>>,
     end: Notify,
     /// Held by the request that goes on with a capsule.
-    pub(super) importing: tokio::sync::Mutex<()>,
+    pub(super) importing: Arc<tokio::sync::Mutex<()>>,
     log: Arc<Log>,
 }
 
@@ -139,7 +139,7 @@ async fn run_locked(context: &Context, log: Arc<Log>) -> Result<(), CommandError
         port_trouble,
         watching: Mutex::new(Vec::new()),
         end: Notify::new(),
-        importing: tokio::sync::Mutex::new(()),
+        importing: Arc::default(),
         log,
     });
     shared.log.write_line(&format!("started, process {}", std::process::id()));

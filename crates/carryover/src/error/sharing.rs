@@ -66,6 +66,9 @@ impl From<CryptError> for CommandError {
             CryptError::Io(_) | CryptError::Unusable(_) => return Self::new(ErrorKind::Io, error),
             CryptError::NotEncrypted => "`carryover import FILE` goes on with a capsule that is not encrypted",
             CryptError::WrongPassphrase | CryptError::LockedKey(_) => "nothing was written; try it again",
+            CryptError::UnaskedKey(_) => {
+                "nothing was written; run it in a terminal, or name a file with the passphrase by `--passphrase-file`"
+            }
             CryptError::NeedsPassphrase => "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE",
             CryptError::NeedsKey => "name your key: `--identity ~/.ssh/id_ed25519`",
             CryptError::NoKeyFits => "nothing was written; name another key with `--identity`",
@@ -121,9 +124,13 @@ impl From<RemoteError> for CommandError {
             }
             RemoteError::NoIdentity { .. } => "nothing was written; name another place".to_owned(),
             RemoteError::Newer { .. } => "update carryover".to_owned(),
-            RemoteError::Missing { .. } => "nothing was written; have the session pushed again".to_owned(),
+            RemoteError::Missing { .. } => {
+                "nothing of it was written; `carryover push SESSION` where the session is sends what is missing".to_owned()
+            }
             RemoteError::Unopened { .. } | RemoteError::WrongContent { .. } => {
-                "nothing was written; delete that object in its place, and have the session pushed again".to_owned()
+                "nothing of it was written; delete that object in its place, then `carryover push SESSION` where the session is \
+                 sends it again"
+                    .to_owned()
             }
             RemoteError::Refused { .. } | RemoteError::TooManyUnreadable { .. } => {
                 "nothing was written; do not trust that place".to_owned()
@@ -139,7 +146,7 @@ impl From<SealError> for CommandError {
             SealError::Open { source: CryptError::WrongPassphrase | CryptError::LockedKey(_), .. } => {
                 "nothing was written; try it again"
             }
-            SealError::Open { source: CryptError::NeedsPassphrase, .. } => {
+            SealError::Open { source: CryptError::NeedsPassphrase | CryptError::UnaskedKey(_), .. } => {
                 "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE"
             }
             SealError::Open { source: CryptError::NeedsKey, .. } => "name your key: `--identity ~/.ssh/id_ed25519`",

@@ -201,6 +201,35 @@ fn wrong_words_and_damage_are_told_and_leave_nothing() {
 }
 
 #[test]
+fn piece_that_was_taken_away_is_sent_again_and_others_do_not_wait_for_it() {
+    let (here, there, place) = (sender(), receiver(), Place::new());
+    for env in [&here, &there] {
+        add(env, &place);
+    }
+    push(&here, &[CLAUDE]);
+    let first = place.keys_below("objects/");
+    push(&here, &[CODEX, "--files", "none"]);
+    let missing = first.iter().find(|key| place.path().join(key).metadata().unwrap().len() > 0).unwrap();
+    fs_err::remove_file(place.path().join(missing)).unwrap();
+    let said = there.run_in(&there.home().join("calc"), &["pull", "--yes", "--json"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(said.stderr.contains("1 of 2 sessions could not be pulled"), "{said}");
+    let told: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&told["total"], told["warnings"].as_array().unwrap().len()), (&Value::from(1), 1), "{told}");
+    // What cannot be fetched is no reason not to send.
+    let synced = there.run_in(&there.home().join("calc"), &["sync", "--json"]);
+    assert!(synced.code == Some(3) && synced.stdout.contains("carryover.sync/1"), "{synced}");
+    let mended = push(&here, &[CLAUDE]);
+    assert_eq!(
+        (&mended["sessions"][0]["is_new"], &mended["sessions"][0]["sent_pieces"]),
+        (&Value::from(false), &Value::from(1)),
+        "{mended}"
+    );
+    there.run(&["pull", CLAUDE]).success();
+    assert_eq!(push(&here, &[CLAUDE])["sessions"][0]["sent_pieces"], 0);
+}
+
+#[test]
 fn sync_sends_what_has_grown_with_the_newest_and_fetches_what_others_sent() {
     let (here, there, place) = (sender(), receiver(), Place::new());
     for env in [&here, &there] {

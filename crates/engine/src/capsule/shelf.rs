@@ -49,15 +49,15 @@ pub fn find_on_shelf(context: &Context, id: &str) -> Option<ShelvedCapsule> {
 pub(crate) fn shelve_members(
     context: &Context,
     members: &Path,
-    id: &str,
+    is_expected: impl Fn(&Manifest) -> bool,
     manifest_bytes: u64,
     total_bytes: u64,
 ) -> Result<ShelvedCapsule, CapsuleError> {
     let mut bytes = Vec::new();
     fs_err::File::open(members)?.take(manifest_bytes).read_to_end(&mut bytes)?;
     let manifest = Manifest::parse(&bytes)?;
-    if manifest.id != id {
-        return Err(CapsuleError::damaged(MANIFEST, "is that of another capsule"));
+    if !is_expected(&manifest) {
+        return Err(CapsuleError::damaged(MANIFEST, "is not that of the capsule that was looked for"));
     }
     let located = locate_members(members, &manifest, manifest_bytes);
     if located.iter().map(|member| member.content.len()).sum::<u64>() + manifest_bytes != total_bytes {

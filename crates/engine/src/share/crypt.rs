@@ -36,6 +36,8 @@ pub enum CryptError {
     NoKeyFits,
     #[error("the passphrase of the key {0} does not fit")]
     LockedKey(String),
+    #[error("the key {0} has a passphrase, which was not given")]
+    UnaskedKey(String),
     #[error("it ends too early: the rest is missing")]
     Truncated,
     #[error("it was changed after it had been encrypted")]
@@ -193,8 +195,8 @@ impl<R: Read> Encrypted<R> {
             }
             Key::Identities(identities) => {
                 let opened = self.decryptor.decrypt(identities.iter().map(Identity::as_age));
-                if let Some(locked) = identities.iter().find_map(Identity::locked_name).filter(|_| opened.is_err()) {
-                    return Err(CryptError::LockedKey(locked));
+                if let Some(locked) = identities.iter().find_map(Identity::locked).filter(|_| opened.is_err()) {
+                    return Err(locked);
                 }
                 opened
             }

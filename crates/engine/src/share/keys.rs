@@ -67,7 +67,7 @@ fn shorten(text: &str) -> String {
 pub struct Identity {
     key: Box<dyn age::Identity + Send + Sync>,
     /// Set by a key whose own passphrase did not fit.
-    locked: Option<Arc<Mutex<Option<String>>>>,
+    locked: Option<LockNote>,
 }
 
 impl Identity {
@@ -95,9 +95,10 @@ impl Identity {
         self.key.as_ref()
     }
 
-    /// The file of a key that could not be unlocked.
-    pub(super) fn locked_name(&self) -> Option<String> {
-        self.locked.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Why it could not be unlocked, where it could not.
+    pub(super) fn locked(&self) -> Option<CryptError> {
+        let (name, was_asked) = self.locked.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        Some(if was_asked { CryptError::LockedKey(name) } else { CryptError::UnaskedKey(name) })
     }
 }
 
@@ -117,13 +118,16 @@ fn read_ssh(bytes: &[u8], name: &str, ask: &AskPassphrase) -> Result<Identity, C
     }
 }
 
+/// The name of a key that stayed locked, and whether somebody gave words for it.
+type LockNote = Arc<Mutex<Option<(String, bool)>>>;
+
 /// A key of ssh with a passphrase, which is asked for once, and only if the share is for keys of that kind.
 struct LockedSshKey {
     key: age::ssh::EncryptedKey,
     name: String,
     ask: AskPassphrase,
     answer: OnceLock<Option<Passphrase>>,
-    locked: Arc<Mutex<Option<String>>>,
+    locked: LockNote,
 }
 
 impl age::Identity for LockedSshKey {
@@ -134,11 +138,17 @@ impl age::Identity for LockedSshKey {
         if !stanza.tag.starts_with("ssh-") {
             return None;
         }
-        let passphrase = self.answer.get_or_init(|| (self.ask)(&self.name)).clone()?;
+        let note_locked = |was_asked: bool| {
+            *self.locked.lock().unwrap_or_else(PoisonError::into_inner) = Some((self.name.clone(), was_asked));
+        };
+        let Some(passphrase) = self.answer.get_or_init(|| (self.ask)(&self.name)).clone() else {
+            note_locked(false);
+            return None;
+        };
         match self.key.decrypt(passphrase.0) {
             Ok(key) => age::Identity::unwrap_stanza(&age::ssh::Identity::from(key), stanza),
             Err(error) => {
-                *self.locked.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.name.clone());
+                note_locked(true);
                 Some(Err(error))
             }
         }

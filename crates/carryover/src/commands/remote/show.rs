@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::access::{connect, read_catalog};
 use super::pushed_row::{PushedRow, describe_pushed};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::ui::Ui;
 
 /// Show what is in a remote, or search it
@@ -39,8 +39,19 @@ struct ShowDocument<'a> {
     warnings: Vec<String>,
 }
 
+/// Where words stand in the place of the remote's name.
+fn words_hint(context: &Context, args: &ShowArgs) -> Option<String> {
+    let name = args.remote.as_deref().filter(|name| !context.config.remotes.contains_key(*name))?;
+    let known = context.config.remotes.keys().next()?;
+    let words = [&[name.to_owned()], args.search_words.as_slice()].concat().join(" ");
+    Some(format!("words come behind the name: `carryover remote show {known} {}`", one_line(&words, 100)))
+}
+
 pub(super) fn show_remote(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
-    let remote = connect(ui, context, args.remote.as_deref())?;
+    let remote = connect(ui, context, args.remote.as_deref()).map_err(|error| match words_hint(context, args) {
+        Some(hint) if error.kind == ErrorKind::NotFound => error.with_hint(hint),
+        _ => error,
+    })?;
     let mut warnings = Vec::new();
     let catalog = read_catalog(ui, &remote, &mut warnings)?;
     let words = args.search_words.join(" ");

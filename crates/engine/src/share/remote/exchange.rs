@@ -42,7 +42,7 @@ pub fn choose_outgoing(
     let own = sessions.into_iter().filter(|session| session.here && !session.found.drifted && !is_untouched(session));
     let is_wanted = |at: usize, session: &ListedSession| match find_pushed(catalog, session) {
         None => which == Outgoing::All || at == 0,
-        Some(pushed) => is_after(session.found.updated_at, pushed.updated_at.as_deref()),
+        Some(pushed) => is_after(session.found.updated_at, pushed.updated_at.as_deref(), context.env.now),
     };
     own.enumerate().filter(|(at, session)| is_wanted(*at, session)).map(|(_, session)| session).collect()
 }
@@ -78,8 +78,12 @@ pub fn choose_incoming<'c>(
     incoming
 }
 
-fn is_after(here: Option<Timestamp>, there: Option<&str>) -> bool {
-    match (here, there.and_then(Timestamp::parse)) {
+/// Clocks differ by a little; what claims to be of another day than this one says nothing.
+const CLOCK_SKEW_MILLIS: i64 = 86_400_000;
+
+fn is_after(here: Option<Timestamp>, there: Option<&str>, now: Timestamp) -> bool {
+    let latest = now.plus_millis(CLOCK_SKEW_MILLIS);
+    match (here, there.and_then(Timestamp::parse).filter(|there| *there <= latest)) {
         (Some(here), Some(there)) => here > there,
         // Who cannot tell looks into it.
         _ => true,

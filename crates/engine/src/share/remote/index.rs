@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::RemoteError;
 use super::address::is_address;
 use super::cutter::MAX_PIECE_BYTES;
+use super::push::folder_name;
+use crate::capsule::manifest::Manifest;
 use crate::capsule::workspace::FilesMode;
 use crate::capsule::{MAX_CAPSULE_BYTES, MAX_MANIFEST_BYTES};
 
@@ -97,6 +99,18 @@ impl PushedCapsule {
     pub(super) fn object_key(&self, address: &str) -> String {
         let digits: String = self.pushed_at.chars().filter(char::is_ascii_digit).collect();
         format!("{PREFIX}{digits}-{address}")
+    }
+
+    /// Whether it tells of this very capsule, and the truth. What is told of it decides who fetches it.
+    pub(super) fn is_of(&self, manifest: &Manifest) -> bool {
+        let source = &manifest.source;
+        let folder = manifest.project.as_deref();
+        self.capsule == manifest.id
+            && self.session_key() == (source.agent.as_str(), source.session_id.as_str())
+            && (&self.title, self.folder.as_deref()) == (&source.title, folder)
+            && self.project == folder.and_then(folder_name)
+            && (&self.started_at, &self.updated_at) == (&source.started_at, &source.updated_at)
+            && self.messages == source.messages
     }
 
     pub fn n_pieces(&self) -> usize {

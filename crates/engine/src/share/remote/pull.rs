@@ -8,6 +8,7 @@ use carryover_agents::formats::ordered_pool::map_ordered;
 
 use super::index::PushedCapsule;
 use super::{Progress, Remote, RemoteError};
+use crate::capsule::manifest::Manifest;
 use crate::capsule::shelf::{ShelvedCapsule, find_on_shelf, shelve_members};
 use crate::capsule::staging::StagingFolder;
 use crate::context::Context;
@@ -41,8 +42,9 @@ impl Remote {
         self.fetch_pieces(capsule, &mut file, progress)?;
         file.flush()?;
         drop(file);
+        let is_as_listed = |manifest: &Manifest| capsule.is_of(manifest);
         let ShelvedCapsule { path, .. } =
-            shelve_members(context, &path, &capsule.capsule, capsule.manifest_bytes, capsule.bytes)?;
+            shelve_members(context, &path, is_as_listed, capsule.manifest_bytes, capsule.bytes)?;
         Ok(Pulled { path, is_new: true })
     }
 

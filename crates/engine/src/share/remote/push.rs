@@ -17,7 +17,7 @@ use crate::context::Context;
 #[derive(Debug)]
 pub struct Pushed {
     pub capsule: PushedCapsule,
-    /// False where that very capsule was there already.
+    /// False where that very capsule was there already; pieces that were sent all the same were missing.
     pub is_new: bool,
     /// How many pieces were not there, and how long they are.
     pub sent_pieces: usize,
@@ -39,13 +39,15 @@ impl Remote {
         sealed: &SealedCapsule,
         progress: Progress<'_>,
     ) -> Result<Pushed, RemoteError> {
-        if let Some(there) = catalog.find_capsule(&sealed.manifest.id) {
-            return Ok(Pushed { capsule: there.clone(), is_new: false, sent_pieces: 0, sent_bytes: 0 });
-        }
+        // Also where it is listed: somebody may have taken away a piece that was damaged.
         let stored = self.put_pieces(sealed, progress)?;
         let sent = || stored.iter().filter(|stored| stored.was_sent);
         let (sent_pieces, sent_bytes) = (sent().count(), sent().map(|stored| stored.piece.bytes).sum());
-        let pieces = stored.into_iter().map(|stored| stored.piece).collect();
+        let pieces: Vec<Piece> = stored.into_iter().map(|stored| stored.piece).collect();
+        let listed = catalog.find_capsule(&sealed.manifest.id).filter(|listed| listed.pieces == pieces);
+        if let Some(listed) = listed {
+            return Ok(Pushed { capsule: listed.clone(), is_new: false, sent_pieces, sent_bytes });
+        }
         let capsule = describe_capsule(context, sealed, pieces);
         let index = serde_json::to_vec(&capsule).map_err(io::Error::from)?;
         // Only now is everything there that it names.
