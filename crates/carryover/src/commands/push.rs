@@ -199,7 +199,7 @@ fn ask_for_one(ui: &mut Ui, globals: Globals, remote: &Remote) -> Result<Consent
     if globals.yes || !ui.is_interactive() {
         return Ok(Consent::All);
     }
-    let answer = ui.ask(&format!("push it to {}? [y/N/all]", remote.name))?;
+    let answer = ui.ask(&format!("push it to {}? (y/N/all)", remote.name))?;
     Ok(match answer.to_lowercase().as_str() {
         "y" | "yes" => Consent::One,
         "a" | "all" => Consent::All,

@@ -212,7 +212,7 @@ pub(super) fn confirm(ui: &mut Ui, globals: Globals, question: &str) -> Result<(
     if globals.yes || !ui.is_interactive() {
         return Ok(());
     }
-    let answer = ui.ask(&format!("{question} [y/N]"))?;
+    let answer = ui.ask(&format!("{question} (y/N)"))?;
     if matches!(answer.to_lowercase().as_str(), "y" | "yes") { Ok(()) } else { Err(CommandError::left()) }
 }
 

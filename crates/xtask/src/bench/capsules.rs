@@ -41,6 +41,8 @@ impl Stage {
     fn make(program: &Path, root: &Path, place: &Path) -> Result<Self> {
         let (home, work) = (place.join("home"), place.join("work"));
         make_workspace(root, &work)?;
+        // A repository of its own: the one around it ignores all that is in it.
+        run_shell(&format!("git init -q '{}'", work.display()))?;
         let store = home.join(".claude/projects/work");
         fs_err::create_dir_all(&store)?;
         let session = fs_err::read_to_string(root.join("crates/carryover/demo/claude-code.jsonl"))?;
@@ -68,6 +70,7 @@ impl Stage {
             run_shell(&format!("mkdir '{out}' && zstd -q -dc '{theirs}' | tar -C '{out}' -xf -"))
         };
         let (import, unpack) = measure_rivals(2, import, unpack)?;
+        check_opened(Path::new(&out))?;
         let bomb = self.write_bomb()?;
         let began = Instant::now();
         let refused = self.command(&["capsule", "verify", &bomb]).output()?;
@@ -123,6 +126,16 @@ impl Stage {
         packer.finish()?;
         Ok(path.display().to_string())
     }
+}
+
+/// What was measured is nothing if nothing was packed.
+fn check_opened(folder: &Path) -> Result<()> {
+    let mut files = Vec::new();
+    list_files(folder, &mut files)?;
+    let lengths = files.iter().map(|file| fs_err::metadata(file).map(|metadata| metadata.len()));
+    let total: u64 = lengths.sum::<std::io::Result<u64>>()?;
+    // Sources that tell how secrets look are left out.
+    if total > WORKSPACE_BYTES / 10 * 9 { Ok(()) } else { Err(format!("only {total} bytes came along").into()) }
 }
 
 fn remove(path: &str) -> Result<()> {

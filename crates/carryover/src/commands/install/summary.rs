@@ -130,10 +130,12 @@ pub(crate) fn tell_report(
         }
         Outcome::Removed => {
             let taken = telling.choose("taken", "would be taken");
-            let edited = if report.was_edited {
-                telling.choose("; what was changed there since stays", "; what was changed there since would stay")
-            } else {
-                ", byte for byte"
+            let edited = match (report.was_edited, &report.backup) {
+                (true, None) => {
+                    telling.choose("; what was changed there since stays", "; what was changed there since would stay")
+                }
+                (true, Some(_)) => "; it was changed since",
+                (false, _) => ", byte for byte",
             };
             ui.status(format_args!("{GOOD}✓{GOOD:#} {name}: {taken} out of {file}{edited}"))?;
         }

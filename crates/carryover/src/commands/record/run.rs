@@ -70,10 +70,20 @@ fn find_client(context: &Context, word: &str) -> Result<Client, CommandError> {
             .with_hint("its name comes first, then its own arguments: `carryover record claude --continue`")
     };
     let agent = agent_by_name(name).or_else(by_program).ok_or_else(unknown)?;
+    if agent.facts().recording.is_none() {
+        return Err(refuse(agent.facts().name, "it cannot be led through a proxy for one run"));
+    }
     let is_path = word.contains(std::path::MAIN_SEPARATOR);
     let program = if is_path { Some(PathBuf::from(word)) } else { client::find_agent_program(context, agent.facts()) };
-    let missing = || CommandError::new(ErrorKind::NoAgent, format!("{} is not installed", agent.facts().name));
+    let missing = || {
+        CommandError::new(ErrorKind::NoAgent, format!("{} is not installed", agent.facts().name))
+            .with_hint("`carryover record PATH` runs one that is not on the PATH")
+    };
     Ok(Client { agent, program: program.ok_or_else(missing)? })
+}
+
+fn refuse(name: &str, reason: &str) -> CommandError {
+    CommandError::usage(format!("{name} cannot be recorded here")).with_details([reason.to_owned()])
 }
 
 /// The model services that the client would talk to.
@@ -83,9 +93,7 @@ fn find_services(
     args: &[String],
 ) -> Result<Vec<ModelService>, CommandError> {
     let facts = agent.facts();
-    let refused = |reason: &str| {
-        CommandError::usage(format!("{} cannot be recorded here", facts.name)).with_details([reason.to_owned()])
-    };
+    let refused = |reason: &str| refuse(facts.name, reason);
     let find = facts.recording.ok_or_else(|| refused("it cannot be led through a proxy for one run"))?;
     let there = agent.stores(&context.env).into_iter().next();
     let usual = || facts.store_candidates(&context.env).into_iter().next().map(|root| Store { root });
