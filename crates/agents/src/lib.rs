@@ -56,9 +56,9 @@ pub use hooks::{
 };
 pub use memory::{Memory, MemoryFile, MemoryPlace};
 pub use plan::{
-    CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, LifeSign, Loss, NewRow, Origins, OwnerRow, ResumeCommand,
-    RowCells, RowContent, SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER, TargetView, VendorCommand,
-    WriteOp, WritePlan, WriteRequest, WrittenEntry,
+    CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, JsonReferrer, LifeSign, Loss, NewRow, Origins, OwnerRow,
+    ResumeCommand, RowCells, RowContent, SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER, TargetView,
+    VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchModule, LaunchView, ModelService};

@@ -162,6 +162,18 @@ pub struct JsonMember {
     pub name: String,
     /// The JSON of a row in which nobody has put anything yet: with it one begins that is not there, and ends.
     pub empty: &'static str,
+    /// Set where sessions share it: it may be there already, and goes with the last that refers to it.
+    pub referrer: Option<JsonReferrer>,
+}
+
+/// How a session refers to what it shares with others: by a member of the object that another row of the same table holds,
+/// whose value is the name of what is shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonReferrer {
+    /// The value by which that row is known.
+    pub row: &'static str,
+    /// The session's member there.
+    pub name: String,
 }
 
 /// What holds something of a session's in JSON, and how it is known there by a name.

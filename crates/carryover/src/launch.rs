@@ -47,9 +47,14 @@ pub(crate) fn launch_client(
     go_on: &ResumeCommand,
 ) -> Result<(), CommandError> {
     ui.flush()?;
-    let installed =
-        carryover_agents::agent_by_name(agent).and_then(|agent| client::find_agent_program(context, agent.facts()));
-    let (Some((name, arguments)), Some(program)) = (go_on.argv.split_first(), installed) else {
+    let installed = |name: &str| {
+        let facts = carryover_agents::agent_by_name(agent)?.facts();
+        // An editor's program is not that of the command line client beside it.
+        let is_named = facts.binaries.contains(&name);
+        if is_named { client::find_program(context, name) } else { client::find_agent_program(context, facts) }
+    };
+    let found = go_on.argv.split_first().and_then(|(name, arguments)| Some((name, arguments, installed(name)?)));
+    let Some((name, arguments, program)) = found else {
         return Err(CommandError::new(ErrorKind::NoAgent, format!("{agent} is not installed"))
             .with_hint("all is written; the command above goes on once it is"));
     };

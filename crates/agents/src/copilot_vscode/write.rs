@@ -125,6 +125,7 @@ fn index_row(folder: &Path, session: &str, entry: String) -> NewRow {
         holder: JsonHolder::Object,
         name: session.to_owned(),
         empty: EMPTY_INDEX,
+        referrer: None,
     };
     let rows = SessionRows {
         database: folder.join(index::DATABASE),

@@ -6,6 +6,7 @@
 mod cli;
 mod dialect;
 mod discover;
+mod editor;
 mod export;
 mod failure;
 mod hooks;
@@ -30,8 +31,8 @@ use carryover_core::transcript::SessionId;
 use crate::agent::is_plain_name;
 use crate::target::EDITOR_BUDGET_TOKENS;
 use crate::{
-    Agent, Evidence, Facts, ModelWindow, Os, PathBase, PathRule, Placement, ResumeCommand, ResumeForm, Source, Store,
-    UnreadableSessions, Writer,
+    Agent, EditorWriter, Evidence, Facts, ModelWindow, Os, PathBase, PathRule, Placement, ResumeCommand, ResumeForm,
+    Source, Store, UnreadableSessions, Writer,
 };
 
 /// The editor and its command line client.
@@ -99,5 +100,9 @@ impl Agent for Cursor {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
+    }
+
+    fn editor_writer(&self) -> Option<&dyn EditorWriter> {
+        Some(&editor::CursorEditor)
     }
 }

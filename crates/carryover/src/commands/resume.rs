@@ -281,7 +281,8 @@ impl ResumeArgs {
     fn own_command(&self, context: &Context, session: &ListedSession, target: &dyn Agent) -> Option<ResumeCommand> {
         let own = session.found.project.as_deref().map(resolve_path);
         let is_elsewhere = self.project.as_deref().is_some_and(|given| Some(resolve_path(given)) != own);
-        if self.fork || is_elsewhere { None } else { own_command(context, session, target) }
+        // What its client goes on with may be elsewhere than in its editor.
+        if self.fork || is_elsewhere || self.into_editor { None } else { own_command(context, session, target) }
     }
 
     /// Whether the session goes into the target's editor: now, or once for all.
@@ -297,7 +298,7 @@ impl ResumeArgs {
 
     /// Whether a copy that is there already will do.
     fn may_go_on(&self) -> bool {
-        !self.fork && self.project.is_none() && self.file.is_none()
+        !self.fork && self.project.is_none() && self.file.is_none() && !self.into_editor
     }
 
     /// Whether the client is to be started.

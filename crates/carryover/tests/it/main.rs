@@ -27,12 +27,13 @@ mod test_completions;
 mod test_config;
 mod test_conversations;
 #[cfg(unix)]
+mod test_cursor_editor;
+#[cfg(unix)]
 mod test_daemon;
 mod test_demo;
 mod test_detect;
 mod test_doctor;
 mod test_drift;
-#[cfg(unix)]
 mod test_editor;
 mod test_handoff;
 #[cfg(unix)]

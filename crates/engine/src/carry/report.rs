@@ -1,5 +1,7 @@
 //! The report of a resume, done or planned, for people.
 
+use std::collections::BTreeSet;
+
 use carryover_agents::{Agent, WriteOp, WritePlan};
 use carryover_core::transcript::{Body, count_messages};
 
@@ -40,12 +42,35 @@ pub(super) fn for_plan(
         files: created.collect(),
         undo_id: None,
         warnings,
-        steps: plan.ops.iter().map(describe_op).collect(),
+        steps: describe_ops(&plan.ops),
         superseded: None,
         n_sub_agents: 0,
         earlier: None,
         left_out: fitted.left_out.as_ref().map_or(0, |left_out| left_out.count),
     }
+}
+
+/// The steps, of which several that go into one database are told as one.
+fn describe_ops(ops: &[WriteOp]) -> Vec<String> {
+    let database = |op: &WriteOp| match op {
+        WriteOp::AddRow(row) => Some(row.rows.database.clone()),
+        _ => None,
+    };
+    let mut steps = Vec::new();
+    let mut told = BTreeSet::new();
+    for op in ops {
+        let Some(path) = database(op) else {
+            steps.push(describe_op(op));
+            continue;
+        };
+        let n_same = ops.iter().filter(|other| database(other).as_ref() == Some(&path)).count();
+        if n_same == 1 {
+            steps.push(describe_op(op));
+        } else if told.insert(path.clone()) {
+            steps.push(format!("add entries to {}", path.display()));
+        }
+    }
+    steps
 }
 
 fn describe_op(op: &WriteOp) -> String {

@@ -426,6 +426,8 @@ fn find_superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
         earlier.state == State::Done
             && earlier.source == journal.source
             && earlier.target.agent == journal.target.agent
+            // One in the client's own store and one in its editor stand beside each other.
+            && earlier.is_in_editor == journal.is_in_editor
             && earlier.project == journal.project
             && earlier.blocks.is_empty()
             && undo::is_unused(earlier)

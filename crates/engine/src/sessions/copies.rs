@@ -91,8 +91,7 @@ impl CarriedCopy {
 
     /// Looks at the copy itself, which costs reading it.
     pub fn look_up_state(&self) -> CopyState {
-        let is_gone = self.journal.files.iter().any(|written| !written.path.exists());
-        match is_gone {
+        match undo::is_gone(&self.journal) {
             true => CopyState::Gone,
             false if undo::is_unused(&self.journal) => CopyState::Unused,
             false => CopyState::GoneOnWith,

@@ -41,7 +41,7 @@ fn editor_options() -> Options {
     Options { into_editor: true, ..World::resume_options(&BETA) }
 }
 
-fn resume(world: &mut World) -> Result<Report, ResumeError> {
+pub(super) fn resume(world: &mut World) -> Result<Report, ResumeError> {
     world.try_resume(&mut RealDisk, "aaaa1111", &editor_options())
 }
 
@@ -306,7 +306,7 @@ fn a_journal_cannot_have_another_entry_taken_out() {
 }
 
 /// A world whose editor keeps arrays of sessions, and each session in parts.
-fn world_with_tabs(tabs: &str) -> (World, FileTree) {
+pub(super) fn world_with_tabs(tabs: &str) -> (World, FileTree) {
     let (world, _) = world_with_list(Some(EMPTY_LIST));
     let owner = open_database(&world);
     owner.execute("INSERT INTO Item VALUES ('tabs', ?1, NULL), ('part:theirs:1', 'x', NULL)", [tabs]).unwrap();
@@ -315,14 +315,14 @@ fn world_with_tabs(tabs: &str) -> (World, FileTree) {
     (world, before)
 }
 
-const TABS: &str = r#"{ "all":[ {"id":"theirs","n":[1]} ], "open":["theirs"], "shown":"theirs" }"#;
+pub(super) const TABS: &str = r#"{ "all":[ {"id":"theirs","n":[1]} ], "open":["theirs"], "shown":"theirs" }"#;
 
-fn read_value(world: &World, key: &str) -> Option<String> {
+pub(super) fn read_value(world: &World, key: &str) -> Option<String> {
     let query = "SELECT value FROM Item WHERE key = ?1";
     open_database(world).query_row(query, [key], |row| row.get(0)).ok()
 }
 
-fn write_value(world: &World, key: &str, value: &str) {
+pub(super) fn write_value(world: &World, key: &str, value: &str) {
     open_database(world).execute("INSERT OR REPLACE INTO Item VALUES (?1, ?2, NULL)", [key, value]).unwrap();
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use carryover_agents::formats::{jsonl, sqlite};
 use carryover_agents::{
     Agent, AgentError, Bookmark, CarriedEntry, CellValue, Dialect, Discovery, EditorWriter, Facts, FoundSession,
-    Inverse, JsonHolder, JsonMember, LifeSign, LimitForm, Liveness, Loss, ModelWindow, NewRow, PathBase, PathRule,
-    Reader, ResumeForm, RowContent, SessionLines, SessionRows, SettingsView, Sink, Source, Store, TargetView,
+    Inverse, JsonHolder, JsonMember, JsonReferrer, LifeSign, LimitForm, Liveness, Loss, ModelWindow, NewRow, PathBase,
+    PathRule, Reader, ResumeForm, RowContent, SessionLines, SessionRows, SettingsView, Sink, Source, Store, TargetView,
     VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
 };
 use carryover_core::json::Json;
@@ -394,6 +394,8 @@ struct BetaEditor;
 /// The database and the file in which it notes its process, in the store.
 pub(super) const EDITOR_DATABASE: &str = "editor.db";
 pub(super) const EDITOR_LOCK: &str = "editor.lock";
+/// The folder that it shows all sessions in.
+pub(super) const EDITOR_FOLDER: &str = "folder-of-all";
 pub(super) const EMPTY_LIST: &str = r#"{"v":1,"entries":{}}"#;
 
 impl Writer for BetaEditor {
@@ -411,7 +413,14 @@ impl Writer for BetaEditor {
             member: None,
         };
         let name = plan.session.0.clone();
-        let member = |path, holder| JsonMember { column: "value", path, holder, name: name.clone(), empty: EMPTY_LIST };
+        let member = |path, holder| JsonMember {
+            column: "value",
+            path,
+            holder,
+            name: name.clone(),
+            empty: EMPTY_LIST,
+            referrer: None,
+        };
         let listed = SessionRows { member: Some(member(&["entries"], JsonHolder::Object)), ..rows("list") };
         let entry = json!({ "title": request.title }).to_string();
         plan.ops.push(WriteOp::AddRow(NewRow { rows: listed, content: RowContent::Json(entry) }));
@@ -430,8 +439,21 @@ impl Writer for BetaEditor {
             let parts = ["1", "2"].map(|part| {
                 (part.to_owned(), vec![("value", CellValue::Text(format!("part {part}"))), ("at", CellValue::Null)])
             });
-            let rows = SessionRows { is_prefix: true, is_session: true, ..rows(&format!("part:{name}:")) };
-            plan.ops.push(WriteOp::AddRow(NewRow { rows, content: RowContent::Parts(parts.into()) }));
+            let own = SessionRows { is_prefix: true, is_session: true, ..rows(&format!("part:{name}:")) };
+            plan.ops.push(WriteOp::AddRow(NewRow { rows: own, content: RowContent::Parts(parts.into()) }));
+            let folder = JsonMember {
+                name: EDITOR_FOLDER.to_owned(),
+                empty: "[]",
+                referrer: Some(JsonReferrer { row: "in_folder", name: name.clone() }),
+                ..member(&[], JsonHolder::Objects("id"))
+            };
+            let entry = json!({ "id": EDITOR_FOLDER, "title": "Work" }).to_string();
+            let folder = SessionRows { member: Some(folder), ..rows("folders") };
+            plan.ops.push(WriteOp::AddRow(NewRow { rows: folder, content: RowContent::Json(entry) }));
+            let inside = JsonMember { empty: "{}", ..member(&[], JsonHolder::Object) };
+            let inside = SessionRows { member: Some(inside), ..rows("in_folder") };
+            let content = RowContent::Json(json!(EDITOR_FOLDER).to_string());
+            plan.ops.push(WriteOp::AddRow(NewRow { rows: inside, content }));
         }
         Ok(plan)
     }

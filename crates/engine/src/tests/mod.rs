@@ -6,6 +6,7 @@ mod briefs;
 mod copies;
 mod crash;
 mod editor;
+mod editor_folders;
 mod examining;
 pub(crate) mod fake;
 mod forgetting;

@@ -1,6 +1,6 @@
 //! Doing what a plan says: journaled first, whole or not at all, read back before it counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::handoff::gitignore::MissingIgnoreRule;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::{Disk, NewFile};
-use crate::write::journal::{self, Journal, Lineage, Lines, Member, Owner, Rows, State, WrittenFile};
+use crate::write::journal::{self, Journal, Lineage, Lines, Member, Owner, Referrer, Rows, State, WrittenFile};
 use crate::write::new_rows;
 use crate::write::readback::LiveRecords;
 use crate::write::removal::take_back;
@@ -115,10 +115,12 @@ fn record_expected(context: &Context, plan: &WritePlan, values: &[PlannedRow<'_>
         missing.retain(|folder| !journal.folders.contains(folder));
         journal.folders.append(&mut missing);
     }
+    let earlier = rows_begun(context);
+    let begun: BTreeSet<_> = earlier.iter().map(|rows| (&rows.database, &rows.value)).collect();
     for (row, value) in values {
         let mut rows = journal_rows(context, &row.rows);
         if let Some(member) = &mut rows.member {
-            member.is_row_new = value.is_none();
+            member.is_row_new = value.is_none() || begun.contains(&(&row.rows.database, &row.rows.value));
         }
         journal.rows.push(rows);
     }
@@ -131,6 +133,13 @@ fn record_expected(context: &Context, plan: &WritePlan, values: &[PlannedRow<'_>
             journal.lines.extend(run.inverse.lines.iter().map(journal_lines));
         }
     }
+}
+
+/// The rows of lists that resumes have begun which are not taken back: they go with the last that is in them.
+fn rows_begun(context: &Context) -> Vec<Rows> {
+    let open = journal::read_all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
+    let is_begun = |rows: &Rows| rows.member.as_ref().is_some_and(|member| member.is_row_new);
+    open.flat_map(|earlier| earlier.rows).filter(is_begun).collect()
 }
 
 fn journal_rows(context: &Context, of: &SessionRows) -> Rows {
@@ -150,6 +159,10 @@ fn journal_rows(context: &Context, of: &SessionRows) -> Rows {
             name: member.name.clone(),
             empty: member.empty.to_owned(),
             is_row_new: false,
+            referrer: member
+                .referrer
+                .as_ref()
+                .map(|referrer| Referrer { row: referrer.row.to_owned(), name: referrer.name.clone() }),
         }),
     }
 }

@@ -194,7 +194,8 @@ impl WriteScope {
     fn holds_rows(&self, rows: &Rows, journal: &Journal) -> bool {
         let session = &journal.target.session;
         let names_it = || match &rows.member {
-            Some(member) => member.name == session.0,
+            // What is shared goes only where the session is the last that refers to it.
+            Some(member) => member.referrer.as_ref().map_or(&member.name, |referrer| &referrer.name) == &session.0,
             // All that begins with it goes: it has to be the whole name of one that no other begins with.
             None if rows.is_prefix => session.0.len() >= MIN_ID_BYTES && rows.value.ends_with(&format!("{session}:")),
             None => rows.value.contains(session.0.as_str()) || self.is_below(rows, session),

@@ -123,6 +123,16 @@ pub(crate) struct Member {
     /// The JSON that the row was begun with, where it was not there before.
     pub(crate) empty: String,
     pub(crate) is_row_new: bool,
+    /// Set where sessions share it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) referrer: Option<Referrer>,
+}
+
+/// The member by which a session refers to what it shares, in the object that another row holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Referrer {
+    pub(crate) row: String,
+    pub(crate) name: String,
 }
 
 /// The row that rows of ours belong to, in a client's own index.

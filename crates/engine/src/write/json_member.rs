@@ -153,6 +153,14 @@ fn find_holder<'t>(text: &'t str, path: &[impl AsRef<str>]) -> Result<&'t str, M
     Ok(holder)
 }
 
+/// Whether, of all members of an object, one alone has this text as its value, and is called so.
+pub(crate) fn is_only_referrer(object: &str, name: &str, referred: &str) -> bool {
+    let Ok(members) = Members::parse(object.trim()) else { return false };
+    let refers = |value: &str| parse_text(value).is_some_and(|text| text.0 == referred);
+    let mut referring = members.0.iter().filter(|(_, value)| refers(value)).map(|(known, _)| known);
+    referring.next().is_some_and(|known| known == name) && referring.next().is_none()
+}
+
 /// Where a part of a text begins in it.
 fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
@@ -259,6 +267,14 @@ mod tests {
         let grown = r#"{"entries":[{"new":[1,2],"id":"\u0062"} , {"id":"a"}]}"#;
         assert_eq!(without(grown).unwrap(), r#"{"entries":[ {"id":"a"}]}"#);
         assert_eq!(without(r#"{"entries":[{"id":"a"}]}"#), None);
+    }
+
+    #[test]
+    fn what_is_shared_has_one_referrer_or_others() {
+        let alone = |object: &str| is_only_referrer(object, "ours", "p");
+        assert!(alone(r#"{"ours":"p"}"#) && alone(r#" {"a":"q","ours":"\u0070","b":["p"]}"#));
+        assert!(!alone(r#"{"ours":"p","theirs":"p"}"#) && !alone(r#"{"theirs":"p"}"#));
+        assert!(!alone(r#"{"ours":"q"}"#) && !alone(r#"{"ours":"p","ours":"p"}"#) && !alone("[]") && !alone(""));
     }
 
     #[test]

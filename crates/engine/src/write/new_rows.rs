@@ -135,10 +135,15 @@ impl Place<'_> {
     fn insert_member(&self, member: &JsonMember, json: &str) -> Result<(), AddRowsError> {
         let found = self.read_member_text(member)?;
         let old = found.as_ref().map_or(member.empty, |found| found.text.as_str());
-        let new = MemberPlace::from(member).insert(old, json).map_err(|reason| match reason {
-            MemberError::Taken(key) => AddRowsError::Taken { database: self.rows.database.clone(), key },
-            reason => self.bad_value(reason.into()),
-        })?;
+        let new = match MemberPlace::from(member).insert(old, json) {
+            Ok(new) => new,
+            // Another session has brought it.
+            Err(MemberError::Taken(_)) if member.referrer.is_some() => return Ok(()),
+            Err(MemberError::Taken(key)) => {
+                return Err(AddRowsError::Taken { database: self.rows.database.clone(), key });
+            }
+            Err(reason) => return Err(self.bad_value(reason.into())),
+        };
         let column = quote_name(member.column);
         let Some(found) = found else {
             let values = vec![Value::Text(self.rows.value.clone()), Value::Text(new)];

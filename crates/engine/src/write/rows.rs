@@ -14,7 +14,7 @@ use rusqlite::types::ValueRef;
 
 use crate::own::fingerprint::Fingerprint;
 use crate::write::journal::{Member, Owner, Rows};
-use crate::write::json_member::MemberPlace;
+use crate::write::json_member::{MemberPlace, is_only_referrer};
 use crate::write::stored_json::{BadValue, RowKey, StoredJson};
 
 /// Its owner may be in a transaction of its own.
@@ -153,9 +153,13 @@ fn begin_deletes(database: &Path, rows: &[&Rows]) -> Result<Connection, DeleteEr
     let connection = open_for_writing(database)?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let mut owners = Vec::new();
+    // Before anything that refers to it goes.
+    let shared: Vec<&Rows> = rows.iter().copied().filter(|row| is_shared(&connection, row)).collect();
     for row in rows {
         if let Some(member) = &row.member {
-            delete_member(&connection, row, member)?;
+            if !shared.contains(row) {
+                delete_member(&connection, row, member)?;
+            }
         } else if has_column(&connection, &row.table, &row.column)? {
             owners.extend(new_owners(&connection, row)?);
             let key = key_condition(&row.column, row.is_prefix);
@@ -167,6 +171,17 @@ fn begin_deletes(database: &Path, rows: &[&Rows]) -> Result<Connection, DeleteEr
         delete_unused_owner(&connection, owner, &value)?;
     }
     Ok(connection)
+}
+
+/// Whether others refer to what a session shares with them; so it is, too, where the session does not refer to it any more.
+fn is_shared(connection: &Connection, row: &Rows) -> bool {
+    let Some((member, referrer)) = row.member.as_ref().and_then(|member| Some((member, member.referrer.as_ref()?)))
+    else {
+        return false;
+    };
+    let key = RowKey { value: &referrer.row, ..row.row_key() };
+    let found = StoredJson::read(connection, &key, &member.column).ok().flatten().and_then(Result::ok);
+    found.is_none_or(|found| !is_only_referrer(&found.text, &referrer.name, &member.name))
 }
 
 fn commit(connection: Connection) -> rusqlite::Result<()> {

@@ -308,6 +308,13 @@ pub(crate) fn is_unused(journal: &Journal) -> bool {
     journal.files.iter().all(|left| left.path.exists()) && refuse_used(journal).is_ok()
 }
 
+/// Whether a file of a resume, or the rows that are its session, have been deleted since.
+pub(crate) fn is_gone(journal: &Journal) -> bool {
+    let mut sessions = journal.rows.iter().filter(|rows| rows.left.is_some());
+    journal.files.iter().any(|left| !left.path.exists())
+        || sessions.any(|rows| matches!(rows::compute_digest(rows), Ok(None)))
+}
+
 /// Warnings about blocks that still point to a brief that has gone with this one.
 fn warn_dangling(context: &Context, journal: &Journal) -> Vec<String> {
     if !journal.files.iter().any(|left| left.path == project_dir::context_path(&journal.project)) {

@@ -61,7 +61,11 @@ fn write_section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
     if let Some(prefix) = facts.memory.import {
         writeln!(page, "  - files that one of these names on a line of its own: `{prefix}PATH`")?;
     }
-    let how = if agent.editor_writer().is_some() { " (`--into-editor`, see [editors.md](editors.md))" } else { "" };
+    let how = match (agent.writer(), agent.editor_writer()) {
+        (_, None) => "",
+        (None, Some(_)) => " (`--into-editor`, see [editors.md](editors.md))",
+        (Some(_), Some(_)) => "; into its editor with `--into-editor` (see [editors.md](editors.md))",
+    };
     writeln!(page, "- Native resume: {}{how}", agent.describe_native())?;
     writeln!(page, "- Verified by: {}", facts.evidence.name())?;
     if facts.windows.is_empty() {

@@ -5,6 +5,7 @@ use carryover_core::transcript::{Body, Fact, Opaque, Origin, Part, Reasoning, To
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::blocks::BubbleBlock;
 use super::composer::WireTiming;
 use super::images;
 use super::tool_call::WireToolCall;
@@ -103,10 +104,19 @@ impl WireBubble {
         let selected = self.context.0.and_then(|context| context.selected_images.0).unwrap_or_default();
         // A chosen image is in the bubble as well, unless it was left in its file.
         parts.extend(if images.is_empty() { images::read_selected(&selected) } else { images });
-        if parts.is_empty() {
+        let Some(first) = parts.first_mut() else {
             return vec![(Origin::Harness, Body::Opaque(Opaque::Wordless))];
+        };
+        let block = if let Part::Text(words) = first { BubbleBlock::find(words) } else { None };
+        let block = block.map(|(block, inner)| (block, inner.to_owned()));
+        if let Some((_, inner)) = &block {
+            *first = Part::Text(inner.clone());
         }
-        vec![(Origin::User, Body::Prompt(parts))]
+        vec![match block {
+            Some((BubbleBlock::Attached, _)) => (Origin::Hook, Body::Prompt(parts)),
+            Some((BubbleBlock::Summary, _)) => (Origin::Agent, Body::Summary(parts)),
+            None => (Origin::User, Body::Prompt(parts)),
+        }]
     }
 
     fn reply_bodies(self, name: &str) -> Vec<(Origin, Body)> {

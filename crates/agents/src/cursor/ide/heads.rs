@@ -22,10 +22,10 @@ use crate::{FoundSession, Liveness, Source};
 
 /// The key of the list of conversations: in a window's database up to 2.x, in the shared one since 3.0.
 const WINDOW_INDEX_KEY: &str = "composer.composerData";
-const SHARED_INDEX_KEY: &str = "composer.composerHeaders";
+pub(in crate::cursor) const SHARED_INDEX_KEY: &str = "composer.composerHeaders";
 
 /// The table that takes its place since 3.12.
-const INDEX_TABLE: &str = "composerHeaders";
+pub(in crate::cursor) const INDEX_TABLE: &str = "composerHeaders";
 
 /// How many conversations of a database may be in use at a time.
 const MAX_RECENT_SESSIONS: usize = 16;

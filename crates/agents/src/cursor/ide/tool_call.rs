@@ -10,6 +10,14 @@ use crate::cursor::lenient::{Lenient, parse_nested};
 /// The words for a call that the user turned down: the field that says it, and its value.
 pub(in crate::cursor) const REJECTED_WORDS: &str = "userDecision: rejected";
 
+/// The fields that say what a tool was called with: as the model wrote it, and as the editor made it.
+pub(in crate::cursor) const ARGUMENT_FIELDS: &[&str] = &["rawArgs", "params"];
+
+/// The name of a call. Some ids are two, one below the other.
+pub(in crate::cursor) fn call_name(id: Option<&str>) -> Option<String> {
+    id.map(|id| id.trim().replace(['\n', '\r'], "|")).filter(|id| !id.is_empty())
+}
+
 /// What a tool did. Inputs and results are JSON in a text.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
@@ -28,9 +36,7 @@ pub(super) struct WireToolCall {
 impl WireToolCall {
     /// The call, and its outcome once there is one. `bubble` names the call where nothing else does.
     pub(super) fn into_bodies(self, bubble: &str) -> Vec<(Origin, Body)> {
-        // Some ids are two, one below the other.
-        let named = self.tool_call_id.0.as_deref().map(|id| id.trim().replace(['\n', '\r'], "|"));
-        let id = CallId(named.filter(|id| !id.is_empty()).unwrap_or_else(|| bubble.to_owned()).into());
+        let id = CallId(call_name(self.tool_call_id.0.as_deref()).unwrap_or_else(|| bubble.to_owned()).into());
         let numbered = || format!("tool_{}", self.tool.0.unwrap_or_default());
         let tool = self.name.0.clone().filter(|name| !name.is_empty()).unwrap_or_else(numbered);
         let call = Call { id: id.clone(), tool, input: self.input(), form: CallForm::Function };

@@ -12,7 +12,7 @@ const ANY_KEY_IN_RANGE: &str = "SELECT EXISTS (SELECT 1 FROM cursorDiskKV WHERE 
 
 /// One of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Table {
+pub(in crate::cursor) enum Table {
     /// Settings and indexes of a window.
     Items,
     /// Conversations.
@@ -20,14 +20,14 @@ pub(super) enum Table {
 }
 
 impl Table {
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::cursor) fn name(self) -> &'static str {
         match self {
             Self::Items => "ItemTable",
             Self::Disk => "cursorDiskKV",
         }
     }
 
-    pub(super) fn is_in(self, connection: &Connection) -> rusqlite::Result<bool> {
+    pub(in crate::cursor) fn is_in(self, connection: &Connection) -> rusqlite::Result<bool> {
         let columns = sqlite::table_columns(connection, self.name())?;
         Ok(["key", "value"].iter().all(|name| columns.iter().any(|column| column == name)))
     }
@@ -58,7 +58,11 @@ pub(super) fn read_value(connection: &Connection, table: Table, key: &str) -> ru
 }
 
 /// The text of a key's value, where it has one.
-pub(super) fn read_text(connection: &Connection, table: Table, key: &str) -> rusqlite::Result<Option<String>> {
+pub(in crate::cursor) fn read_text(
+    connection: &Connection,
+    table: Table,
+    key: &str,
+) -> rusqlite::Result<Option<String>> {
     Ok(read_value(connection, table, key)?.and_then(|value| match value {
         RawRecord::Text(text) => Some(text),
         RawRecord::Empty | RawRecord::Unreadable(_) => None,

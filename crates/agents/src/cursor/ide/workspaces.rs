@@ -9,10 +9,12 @@ use crate::formats::file::{self, MAX_NOTE_BYTES};
 
 /// The storage of a window.
 #[derive(Debug)]
-pub(super) struct Workspace {
+pub(in crate::cursor) struct Workspace {
     /// The name of its folder, by which conversations name it.
     pub id: String,
     pub project: Option<PathBuf>,
+    /// The address of the one folder that is open in it.
+    pub folder: Option<String>,
     pub database: PathBuf,
 }
 
@@ -24,7 +26,7 @@ struct WireWorkspace {
 }
 
 /// All windows that have a database, in the order of their names.
-pub(super) fn list_workspaces(editor: &Path) -> Vec<Workspace> {
+pub(in crate::cursor) fn list_workspaces(editor: &Path) -> Vec<Workspace> {
     let Ok(entries) = fs_err::read_dir(editor.join("workspaceStorage")) else { return Vec::new() };
     let mut folders: Vec<PathBuf> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
     folders.sort();
@@ -36,16 +38,28 @@ impl Workspace {
         let database = folder.join(DATABASE_NAME);
         let id = folder.file_name()?.to_str()?.to_owned();
         fs_err::symlink_metadata(&database).ok()?;
-        Some(Self { id, project: read_project(folder), database })
+        let note = WireWorkspace::read(folder);
+        let project = note.as_ref().and_then(WireWorkspace::project);
+        Some(Self { id, project, folder: note.and_then(|note| note.folder), database })
+    }
+}
+
+impl WireWorkspace {
+    fn read(folder: &Path) -> Option<Self> {
+        let text = file::read_text(&folder.join("workspace.json"), MAX_NOTE_BYTES).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// The folder that is worked in.
+    fn project(&self) -> Option<PathBuf> {
+        let of_file = || path_from_uri(self.workspace.as_deref()?)?.parent().map(Path::to_path_buf);
+        self.folder.as_deref().and_then(path_from_uri).or_else(of_file)
     }
 }
 
 /// The folder that is worked in by a window with this storage.
 pub(super) fn read_project(folder: &Path) -> Option<PathBuf> {
-    let text = file::read_text(&folder.join("workspace.json"), MAX_NOTE_BYTES).ok()?;
-    let note: WireWorkspace = serde_json::from_str(&text).ok()?;
-    let of_file = || path_from_uri(&note.workspace?)?.parent().map(Path::to_path_buf);
-    note.folder.as_deref().and_then(path_from_uri).or_else(of_file)
+    WireWorkspace::read(folder)?.project()
 }
 
 /// The folders that were worked in.

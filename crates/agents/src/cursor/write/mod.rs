@@ -12,7 +12,7 @@ mod turns;
 use carryover_core::transcript::{Permission, SessionId};
 use serde_json::json;
 
-pub(super) use outcome::strip_exit_code;
+pub(super) use outcome::{strip_exit_code, with_exit_code};
 
 use self::messages::MessageLines;
 use self::store::StoreWriter;

@@ -3,7 +3,7 @@
 use carryover_core::transcript::{Outcome, Part};
 
 /// The text with the code before it.
-pub(super) fn with_exit_code(text: &str, code: i32) -> String {
+pub(in crate::cursor) fn with_exit_code(text: &str, code: i32) -> String {
     format!("Exit code: {code}\n\n{text}")
 }
 

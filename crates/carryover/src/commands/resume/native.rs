@@ -251,10 +251,11 @@ fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), 
 }
 
 /// Verbs of steps: as they are planned, and as they were done.
-const STEP_VERBS: [(&str, &str); 4] = [
+const STEP_VERBS: [(&str, &str); 5] = [
     ("create ", "created "),
     ("add a line to ", "added a line to "),
     ("add an entry to ", "added an entry to "),
+    ("add entries to ", "added entries to "),
     ("run ", "ran "),
 ];
 

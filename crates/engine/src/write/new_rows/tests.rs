@@ -56,8 +56,14 @@ fn a_row_that_is_there_is_never_replaced_and_nothing_of_the_rest_is_added() {
 fn a_value_that_changed_since_it_was_copied_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = database(folder.path());
-    let member =
-        JsonMember { column: "value", path: &[], holder: JsonHolder::Object, name: "m".to_owned(), empty: "{}" };
+    let member = JsonMember {
+        column: "value",
+        path: &[],
+        holder: JsonHolder::Object,
+        name: "m".to_owned(),
+        empty: "{}",
+        referrer: None,
+    };
     let new = row(&path, "list", RowContent::Json("1".to_owned()), Some(member));
     assert_eq!(read_value(&new).unwrap(), None);
     let connection = open_for_writing(&path).unwrap();

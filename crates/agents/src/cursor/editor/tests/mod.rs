@@ -1,0 +1,3 @@
+mod planning;
+mod reading_back;
+mod stand;
