@@ -4,6 +4,7 @@
 //! of them: one conversation may be in several. What is known of each, and from where, is in `README.md` beside this file.
 
 mod cli;
+mod copies;
 mod dialect;
 mod discover;
 mod editor;

@@ -98,7 +98,7 @@ fn with_session<T>(source: &Source, look: &mut SessionCallback<'_, T>) -> Result
             Some(stored) => Some(stored),
             None => ide::open_session(connection, &path, key.as_deref())?,
         };
-        stored.map(|stored| look(&MergedSession::new(stored, &path), &path)).transpose()
+        stored.map(|stored| look(&MergedSession::new(stored, &path)?, &path)).transpose()
     })?;
     found.ok_or_else(|| refuse("no such session is in it"))
 }

@@ -60,6 +60,7 @@ fn read_content(head: &RecordHead, text: &str) -> serde_json::Result<Content> {
         RecordForm::TypedPrompt => ide::read_typed_prompt(text)?,
         RecordForm::Status => ide::read_status(),
         RecordForm::Message => cli::read_message(text, head, &mut facts)?,
+        RecordForm::Run => cli::read_run(text, &mut facts)?,
         RecordForm::Line => {
             let parsed = transcript::parse_line(Line::from_bytes(0, text.as_bytes()));
             parsed.map(|parsed| parsed.entries).unwrap_or_default().into_iter().map(|it| (it.origin, it.body)).collect()

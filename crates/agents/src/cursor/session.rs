@@ -59,6 +59,8 @@ pub(super) enum RecordForm {
     Message,
     /// A line of a transcript.
     Line,
+    /// How a run of the SDK's ended, and what it used.
+    Run,
 }
 
 /// How a call went, by what is kept of it for display.

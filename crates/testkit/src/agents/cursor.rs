@@ -32,8 +32,16 @@ pub(super) static LAB: Lab = Lab {
 };
 
 /// The vendor's own code for the command line client's store.
-pub(super) static JUDGE: StoreJudge =
-    StoreJudge { agent: "cursor", package: "@cursor/sdk", version: "1.0.32", script: include_str!("cursor/judge.mjs") };
+pub(super) static JUDGE: StoreJudge = StoreJudge {
+    agent: "cursor",
+    package: "@cursor/sdk",
+    version: "1.0.32",
+    script: include_str!("cursor/judge.mjs"),
+    fixtures: &[
+        "cli/.cursor/chats/d99f037927a1f89c0a3ef335b87589ff/d6176300-924c-5a88-839c-ec4925f5e2c5/store.db",
+        "sdk/.cursor/projects/home-dv-proj-cursor/sdk-agent-store/5ad02c38ec0f1fadb547a84248ec5bc3/agents/agent-b1691c0a1190d7657851ac7b8a932fe0bb18e7f13c0939f4759a31091c5dcca9/store.db",
+    ],
+};
 
 const SAMPLE: Sample = Sample {
     root: ".config/Cursor/User",

@@ -16,6 +16,8 @@ pub struct StoreJudge {
     pub(crate) version: &'static str,
     /// Prints what is shown of a store as JSON. It is told the store, a folder of its own, and the project.
     pub(crate) script: &'static str,
+    /// Stores among the agent's fixtures, which it reads as well as those that were written by us.
+    pub fixtures: &'static [&'static str],
 }
 
 /// Something that the vendor's code shows of a session.

@@ -1,5 +1,6 @@
 //! Sessions that real clients wrote, carried to an agent of which no client runs here: its vendor's own code opens what was
-//! written, and must show all that the user and the agent said.
+//! written, and must show all that the user and the agent said. It opens that agent's fixtures as well, and must show what we
+//! read of them.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,17 @@ pub(super) struct JudgedSession {
 
 impl JudgedSession {
     fn name(&self) -> String {
-        format!("{} · {} → {}", self.lab.name, self.fixture, self.judge.agent)
+        format!("{} · {} → {}", self.lab.name, self.label(), self.judge.agent)
+    }
+
+    /// The fixture without the names that its client gave to folders.
+    pub(super) fn label(&self) -> &'static str {
+        if self.is_own() { self.fixture.split('/').next().unwrap_or(self.fixture) } else { self.fixture }
+    }
+
+    /// Whether the judge's own agent is said to have written it.
+    fn is_own(&self) -> bool {
+        self.lab.id == self.judge.agent
     }
 }
 
@@ -107,13 +118,17 @@ pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
     walk::check_rows(&rows)
 }
 
-/// The sessions with tools of every agent whose client was run.
+/// The sessions with tools of every agent whose client was run, and the fixtures of the judge's own.
 fn list_sessions(options: &Options) -> Vec<JudgedSession> {
     let of_judge = |judge: &'static StoreJudge| {
         let others = LABS.iter().filter(move |lab| lab.id != judge.agent && !lab.pins().is_empty());
-        others.flat_map(move |lab| {
+        let carried = others.flat_map(move |lab| {
             lab.loose_files.iter().map(move |file| JudgedSession { judge, lab, fixture: file.fixture })
-        })
+        });
+        let own = LABS.iter().filter(move |lab| lab.id == judge.agent);
+        let read =
+            own.flat_map(move |lab| judge.fixtures.iter().map(move |&fixture| JudgedSession { judge, lab, fixture }));
+        carried.chain(read)
     };
     let all = JUDGES.iter().flat_map(|judge| of_judge(judge));
     all.filter(|session| plan::matches_filter(options.from.as_ref(), session.lab.id)).collect()
@@ -125,18 +140,19 @@ fn judge_once(options: &Options, session: &JudgedSession) -> Result<JudgedOutcom
     let home = fs::canonicalize(scratch.path())?;
     let project = home.join("project");
     fs::create_dir_all(&project)?;
-    let file = home.join(
-        session.lab.loose_files.iter().find(|file| file.fixture == session.fixture).map_or("s", |file| file.name),
-    );
-    fs::copy(fixture_path(options, session), &file)?;
+    let file = copy_fixture(options, session, &home)?;
     let carryover = |args: &[&str]| -> Result<String, ClientError> {
         let env = [("HOME", home.display().to_string()), ("PATH", "/usr/bin:/bin".to_owned())];
         let env = env.into_iter().map(|(name, value)| (name.to_owned(), value));
         let launch = Launch::new(&options.carryover, &project).args(args.iter().copied()).env(env);
         Ok(launch.run_to_success(RUN_LIMIT)?.stdout)
     };
-    let (file, folder) = (file.display().to_string(), project.display().to_string());
+    let (store, folder) = (&file, project.display().to_string());
+    let file = file.display().to_string();
     let told: Session = parse(&carryover(&["show", &file, "--json", "--no-redact"])?)?;
+    if session.is_own() {
+        return Ok(compare(session.judge, &told, &judge.read_store(store, &project)?));
+    }
     let target = ["resume", &file, "--target", session.judge.agent, "--project", &folder];
     let resumed: Resumed = parse(&carryover(&[&target[..], &["--json", "--yes", "--no-redact"]].concat())?)?;
     let shown = read_first(&judge, &resumed.files, &project)?;
@@ -154,6 +170,35 @@ fn read_first(judge: &InstalledJudge, files: &[PathBuf], project: &Path) -> Resu
         message: "no file was written".to_owned(),
     })?;
     judge.read_store(store, project)
+}
+
+/// A copy of the session, where its client would have it; of a store, with what stands around it.
+fn copy_fixture(options: &Options, session: &JudgedSession, home: &Path) -> Result<PathBuf, ConformanceError> {
+    let fixture = fixture_path(options, session);
+    if session.is_own() {
+        let inside = Path::new(session.fixture).strip_prefix(session.label()).unwrap_or(Path::new(session.fixture));
+        let root = fixture.ancestors().nth(inside.components().count()).unwrap_or(&fixture);
+        copy_folder(root, home)?;
+        return Ok(home.join(inside));
+    }
+    let named = session.lab.loose_files.iter().find(|file| file.fixture == session.fixture);
+    let file = home.join(named.map_or("s", |file| file.name));
+    fs::copy(fixture, &file)?;
+    Ok(file)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 fn fixture_path(options: &Options, session: &JudgedSession) -> PathBuf {

@@ -15,7 +15,8 @@ const INTRODUCTION: &str = "# Conformance where no client runs
 
 Written by `cargo xtask conformance --judges --write`; do not edit. Each row is a session that a real client wrote, carried by
 `carryover resume` to an agent of which no client runs here. The judge is a package that its vendor publishes: its own code opens
-the store that was written and shows the session.
+the store that was written and shows the session. The last rows are stores of that agent's own form, which carryover reads: the judge
+must show what it reads there.
 
 - **prompts**, **replies**: how many are shown of those that are live in the session; each must have the same words, in the same order
 - **commands**: how many are shown; each must be one of the session's
@@ -47,7 +48,7 @@ pub(super) fn check_or_write(
 }
 
 fn table_line(session: &JudgedSession, row: &WalkRow<JudgedOutcome>) -> String {
-    let (name, fixture) = (session.lab.name, session.fixture);
+    let (name, fixture) = (session.lab.name, session.label());
     let whole = if row.is_whole() { "✓" } else { "✗" };
     match &row.outcome {
         Ok(JudgedOutcome { judge, prompts, replies, commands, .. }) => format!(

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::SessionId;
 use serde::Deserialize;
 
-use super::store::{self, read_name};
+use super::drift::{self, Look};
+use super::store::{OpenedStore, read_name};
 use crate::cursor::lenient::{self, Lenient};
 use crate::cursor::session::Session;
 use crate::formats::file::{self, MAX_NOTE_BYTES, modified_at};
@@ -60,6 +61,14 @@ pub(in crate::cursor) fn list_chat_folders(client: &Path) -> Vec<ChatFolder> {
     all.filter_map(ChatFolder::from_path).collect()
 }
 
+/// The id of the session whose store this is, where it is one of the command line client's.
+pub(in crate::cursor) fn chat_id(store: &Path) -> Option<String> {
+    let folder = store.parent()?;
+    let is_named = |path: &Path, name: &str| path.file_name().is_some_and(|found| found == name);
+    let is_chat = is_named(folder.parent()?, "acp-sessions") || is_named(folder.parent()?.parent()?, "chats");
+    (is_chat && is_named(store, STORE_NAME)).then(|| folder.file_name()?.to_str().map(str::to_owned)).flatten()
+}
+
 /// A session as a listing shows it; `None` where nothing was said in it yet, for then there is no database.
 pub(in crate::cursor) fn read_chat(folder: &ChatFolder) -> Result<Option<FoundSession>, AgentError> {
     let path = folder.store();
@@ -68,7 +77,7 @@ pub(in crate::cursor) fn read_chat(folder: &ChatFolder) -> Result<Option<FoundSe
     let log = fs_err::metadata(sqlite::companion_path(&path, "-wal")).ok();
     let changed = log.as_ref().and_then(modified_at).max(modified_at(&metadata));
     let note = read_note(&folder.path);
-    // Older clients wrote no note: then the database tells as much.
+    // Older clients wrote no note: then the database tells as much. Whether its form is known is looked at of the newest.
     let (session, drifted) = if let Some(note) = note { (note, false) } else { read_stored(&path)? };
     Ok(Some(FoundSession {
         source: Source { path, key: None },
@@ -86,13 +95,12 @@ pub(in crate::cursor) fn read_chat(folder: &ChatFolder) -> Result<Option<FoundSe
     }))
 }
 
-/// What a database tells of its session, and whether it tells nothing.
+/// What a database tells of its session, and whether its form is not known.
 fn read_stored(path: &Path) -> Result<(Session, bool), AgentError> {
-    let looked = sqlite::read_database(path, &mut |connection| {
-        let stored = store::open_store(connection, path)?;
-        Ok(stored.map(|stored| (stored.session().clone(), stored.heads().is_empty())))
-    })?;
-    Ok(looked.unwrap_or((Session::default(), true)))
+    sqlite::read_database(path, &mut |connection| {
+        let session = OpenedStore::open(connection, path)?.map(|opened| opened.session);
+        Ok((session.unwrap_or_default(), drift::look(connection, path)? == Look::Drifted))
+    })
 }
 
 /// What stands beside a store: its note, and its id, which is the folder's name.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::user_text::split_user_text;
 use crate::cursor::lenient::Lenient;
-use crate::cursor::session::RecordHead;
+use crate::cursor::session::{RecordForm, RecordHead};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -86,6 +86,14 @@ pub(in crate::cursor) fn read_message(
         }
         role => vec![(Origin::Harness, Body::unknown(format!("message/{role}")))],
     })
+}
+
+/// Whether a message holds words of the user's.
+pub(super) fn is_prompt(message: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(message) else { return false };
+    let head = RecordHead::new("", RecordForm::Message);
+    let bodies = read_message(text, &head, &mut Vec::new()).unwrap_or_default();
+    bodies.iter().any(|(origin, body)| *origin == Origin::User && matches!(body, Body::Prompt(_)))
 }
 
 fn read_content(content: Option<&RawValue>) -> serde_json::Result<Vec<WirePart<'_>>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::proto;
+use super::proto::{self, FieldValue};
 use super::store::{read_blob, to_hex};
 use super::turns::ShownTurns;
 use crate::cursor::places::path_from_uri;
@@ -23,15 +23,17 @@ const STARTED: u64 = 26;
 /// Of an archive: the messages that a summary stands for.
 const SUMMARIZED_MESSAGES: u64 = 1;
 
-/// A session as its root tells it.
-#[derive(Default)]
-pub(super) struct State {
-    pub session: Session,
-    pub heads: Vec<RecordHead>,
-}
+/// How long a digest is.
+const BLOB_NAME_BYTES: usize = 32;
 
-impl State {
-    pub(super) fn read(connection: &Connection, root: &[u8]) -> rusqlite::Result<Self> {
+/// The root of a session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct State<'r>(pub &'r [u8]);
+
+impl State<'_> {
+    /// The session's messages, with what is shown of them.
+    pub(super) fn read_heads(self, connection: &Connection) -> rusqlite::Result<Vec<RecordHead>> {
+        let root = self.0;
         let mut names = MessageNames::default();
         let mut heads = Vec::new();
         let mut archives: Vec<&[u8]> = proto::list_bytes(root, SUMMARY_ARCHIVES).collect();
@@ -57,14 +59,44 @@ impl State {
                 shown.complete_head(head, &message);
             }
         }
-        let started = proto::find_number(root, STARTED).and_then(|millis| time_from_millis(millis.try_into().ok()?));
-        let session = Session {
-            project: proto::find_text(root, WORKSPACE_URIS).and_then(path_from_uri),
-            branch: proto::find_text(root, BRANCH).filter(|branch| !branch.is_empty()).map(str::to_owned),
+        Ok(heads)
+    }
+
+    /// What it tells of the session as a whole.
+    pub(super) fn read_session(self) -> Session {
+        let started = proto::find_number(self.0, STARTED).and_then(|millis| time_from_millis(millis.try_into().ok()?));
+        Session {
+            project: proto::find_text(self.0, WORKSPACE_URIS).and_then(path_from_uri),
+            branch: proto::find_text(self.0, BRANCH).filter(|branch| !branch.is_empty()).map(str::to_owned),
             started,
             ..Session::default()
-        };
-        Ok(Self { session, heads })
+        }
+    }
+
+    /// The blobs of the messages that the model is sent.
+    pub(super) fn list_messages(self) -> impl DoubleEndedIterator<Item = String> {
+        proto::list_bytes(self.0, MESSAGES).map(to_hex).collect::<Vec<_>>().into_iter()
+    }
+
+    /// How many turns are shown.
+    pub(super) fn count_turns(self) -> usize {
+        proto::list_bytes(self.0, TURNS).count()
+    }
+
+    /// Whether it names blobs of its store, and none of them as a message: then messages have another place by now.
+    pub(super) fn names_no_messages(self, connection: &Connection) -> rusqlite::Result<bool> {
+        if proto::find_bytes(self.0, MESSAGES).is_some() {
+            return Ok(false);
+        }
+        for (_, value) in proto::fields(self.0) {
+            if let FieldValue::Bytes(name) = value
+                && name.len() == BLOB_NAME_BYTES
+                && read_blob(connection, &to_hex(name))?.is_ok()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -13,12 +13,30 @@ use serde_json::{Map, Value, json};
 
 use super::chat;
 use super::heads::{self, Head, WireHead};
-use super::values::{self, Table};
+use super::values::{self, DAMAGED, TOO_LONG, Table};
+use crate::cursor::copies::Weight;
 use crate::cursor::lenient::{self, Lenient, parse_nested};
 use crate::cursor::session::{RawRecord, RecordForm, RecordHead, Session, StoredSession};
 
 /// How many bubbles of a conversation are looked at to see that their format is known.
 const BUBBLES_CHECKED: usize = 4;
+
+/// The name of the record that stands for a document which does not tell the order of its bubbles, and why it does not.
+const DOCUMENT_NAME: &str = "document";
+const DOCUMENT_DAMAGED: &str =
+    "the database is damaged where the conversation names its messages, which are in the order of their times";
+const DOCUMENT_UNREADABLE: &str =
+    "the record that names the messages of the conversation cannot be read, so they are in the order of their times";
+const DOCUMENT_EMPTY: &str =
+    "the record that names the messages of the conversation is empty, so they are in the order of their times";
+const DOCUMENT_GONE: &str =
+    "the record that names the messages of the conversation is gone, so they are in the order of their times";
+const NO_ORDER: &str =
+    "the conversation names its messages in a way that is not known, so they are in the order of their times";
+const NO_NAME: &str = "the conversation names it in a way that is not known";
+
+/// The kind of a bubble that is the user's.
+const USER_KIND: i64 = 1;
 
 /// The capability under which older documents keep what tools did.
 const TOOL_CAPABILITY: i64 = 15;
@@ -28,9 +46,9 @@ const TOOL_CAPABILITY: i64 = 15;
 #[serde(default, rename_all = "camelCase")]
 struct WireComposer<'a> {
     #[serde(borrow)]
-    full_conversation_headers_only: Vec<&'a RawValue>,
+    full_conversation_headers_only: Option<&'a RawValue>,
     #[serde(borrow)]
-    conversation: Vec<&'a RawValue>,
+    conversation: Option<&'a RawValue>,
     capabilities: Lenient<Vec<WireCapability>>,
     model_config: Lenient<WireModel>,
     status: Lenient<String>,
@@ -63,6 +81,8 @@ struct WireCapabilityData {
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct WireBubblePlace {
+    #[serde(rename = "type")]
+    kind: Lenient<i64>,
     bubble_id: Lenient<String>,
     created_at: Lenient<String>,
     timing_info: Lenient<WireTiming>,
@@ -75,13 +95,42 @@ pub(super) struct WireTiming {
     pub client_start_time: Lenient<f64>,
 }
 
+/// What a document tells of the order of its bubbles.
+enum Order<'a> {
+    /// The bubbles by their names, and those that are named in a way that we do not know.
+    Named(Vec<Option<WireBubblePlace>>),
+    /// They stand in the document.
+    Inline(Vec<&'a RawValue>),
+    /// Nothing, as far as it is known.
+    Lost,
+}
+
+impl<'a> WireComposer<'a> {
+    fn read_order(&self) -> Order<'a> {
+        let list = |raw: &'a RawValue| serde_json::from_str::<Vec<&'a RawValue>>(raw.get()).unwrap_or_default();
+        let inline = self.conversation.map(list).unwrap_or_default();
+        match self.full_conversation_headers_only.map(list) {
+            Some(headers) if !headers.is_empty() || inline.is_empty() => Self::read_names(&headers),
+            _ if !inline.is_empty() => Order::Inline(inline),
+            _ => Order::Lost,
+        }
+    }
+
+    fn read_names(headers: &[&RawValue]) -> Order<'a> {
+        let place = |raw: &RawValue| serde_json::from_str::<WireBubblePlace>(raw.get()).ok();
+        let named: Vec<_> = headers.iter().map(|raw| place(raw).filter(|place| place.bubble_id.0.is_some())).collect();
+        let is_known = named.is_empty() || named.iter().any(Option::is_some);
+        if is_known { Order::Named(named) } else { Order::Lost }
+    }
+}
+
 /// A conversation in the shared database.
 struct ComposerSession<'c> {
     connection: &'c Connection,
     session: Session,
     heads: Vec<RecordHead>,
     /// Records that have no row of their own.
-    inline: BTreeMap<String, String>,
+    inline: BTreeMap<String, RawRecord>,
 }
 
 impl StoredSession for ComposerSession<'_> {
@@ -94,8 +143,8 @@ impl StoredSession for ComposerSession<'_> {
     }
 
     fn read_text(&self, head: &RecordHead) -> rusqlite::Result<RawRecord> {
-        if let Some(text) = self.inline.get(&head.name) {
-            return Ok(RawRecord::Text(text.clone()));
+        if let Some(record) = self.inline.get(&head.name) {
+            return Ok(record.clone());
         }
         let found = values::read_value(self.connection, Table::Disk, &bubble_key(&self.session.id, &head.name))?;
         Ok(found.unwrap_or(RawRecord::Empty))
@@ -123,28 +172,42 @@ fn open_composer<'c>(
     database: &Path,
     id: &str,
 ) -> rusqlite::Result<Option<ComposerSession<'c>>> {
-    let text = match values::read_value(connection, Table::Disk, &composer_key(id))? {
-        Some(RawRecord::Text(text)) => text,
-        Some(_) => "{}".to_owned(),
+    let (text, fault) = match values::read_value(connection, Table::Disk, &composer_key(id))? {
+        Some(RawRecord::Text(text)) => (text, None),
+        Some(RawRecord::Empty) => (String::new(), Some(DOCUMENT_EMPTY)),
+        Some(RawRecord::Unreadable(DAMAGED)) => (String::new(), Some(DOCUMENT_DAMAGED)),
+        Some(RawRecord::Unreadable(_)) => (String::new(), Some(DOCUMENT_UNREADABLE)),
+        None if has_bubbles(connection, id)? => (String::new(), Some(DOCUMENT_GONE)),
         None => return Ok(None),
     };
-    let composer: WireComposer<'_> = serde_json::from_str(&text).unwrap_or_default();
-    let mut session = heads::read_session(connection, database, id, &text)?;
-    let model = composer.model_config.0.and_then(|config| config.model_name);
+    let (composer, fault) = match serde_json::from_str::<WireComposer<'_>>(&text) {
+        Ok(composer) => (composer, fault),
+        Err(_) => (WireComposer::default(), fault.or(Some(DOCUMENT_UNREADABLE))),
+    };
+    let mut opened = ComposerSession {
+        connection,
+        session: heads::read_session(connection, database, id, &text)?,
+        heads: Vec::new(),
+        inline: BTreeMap::new(),
+    };
+    let model = composer.model_config.0.as_ref().and_then(|config| config.model_name.clone());
     // The editor chooses one, and does not say which.
-    session.model = model.filter(|model| !model.is_empty() && model != "default");
-    let children = composer.subagent_composer_ids.0.unwrap_or_default();
-    session.children = children.iter().map(|child| database.join(child)).collect();
-    let mut opened = ComposerSession { connection, session, heads: Vec::new(), inline: BTreeMap::new() };
-    if composer.full_conversation_headers_only.is_empty() {
-        opened.add_inline_bubbles(&composer.conversation, composer.capabilities.0.unwrap_or_default());
+    opened.session.model = model.filter(|model| !model.is_empty() && model != "default");
+    let children = composer.subagent_composer_ids.0.as_deref().unwrap_or_default();
+    opened.session.children = children.iter().map(|child| database.join(child)).collect();
+    match (fault, composer.read_order()) {
+        (Some(fault), _) => opened.add_bubbles_by_time(fault)?,
+        (None, Order::Lost) if has_bubbles(connection, id)? => opened.add_bubbles_by_time(NO_ORDER)?,
+        (None, Order::Lost) => {}
+        (None, Order::Named(bubbles)) => {
+            opened.add_named_bubbles(bubbles);
+            opened.add_strays()?;
+        }
+        (None, Order::Inline(bubbles)) => {
+            opened.add_inline_bubbles(&bubbles, composer.capabilities.0.unwrap_or_default());
+            opened.add_strays()?;
+        }
     }
-    for header in &composer.full_conversation_headers_only {
-        let Ok(header) = serde_json::from_str::<WireBubblePlace>(header.get()) else { continue };
-        let Some(name) = header.bubble_id.0.clone() else { continue };
-        opened.heads.push(RecordHead { at: header.time(), ..RecordHead::new(name, RecordForm::Bubble) });
-    }
-    opened.add_strays()?;
     if composer.status.0.as_deref() == Some("aborted") {
         opened.add_inline("status", RecordForm::Status, &json!({ "status": "aborted" }));
     }
@@ -161,7 +224,41 @@ impl WireBubblePlace {
 impl ComposerSession<'_> {
     fn add_inline(&mut self, name: &str, form: RecordForm, record: &Value) {
         self.heads.push(RecordHead::new(name, form));
-        self.inline.insert(name.to_owned(), record.to_string());
+        self.inline.insert(name.to_owned(), RawRecord::Text(record.to_string()));
+    }
+
+    /// Adds a record of which only the reason is known why it cannot be read.
+    fn add_unreadable(&mut self, name: &str, reason: &'static str) {
+        self.heads.push(RecordHead::new(name, RecordForm::Bubble));
+        self.inline.insert(name.to_owned(), RawRecord::Unreadable(reason));
+    }
+
+    fn add_named_bubbles(&mut self, bubbles: Vec<Option<WireBubblePlace>>) {
+        for (number, bubble) in bubbles.into_iter().enumerate() {
+            let Some((place, name)) = bubble.and_then(|place| place.bubble_id.0.clone().map(|name| (place, name)))
+            else {
+                self.add_unreadable(&format!("unnamed-{number}"), NO_NAME);
+                continue;
+            };
+            self.heads.push(RecordHead { at: place.time(), ..RecordHead::new(name, RecordForm::Bubble) });
+        }
+    }
+
+    /// All bubbles that are kept, where the document does not tell their order: in that of their times, and those that tell
+    /// none behind the one that was written before them. Which of them were taken back is not known then.
+    fn add_bubbles_by_time(&mut self, reason: &'static str) -> rusqlite::Result<()> {
+        self.add_unreadable(DOCUMENT_NAME, reason);
+        let names = values::list_keys_as_written(self.connection, &bubble_key(&self.session.id, ""))?;
+        let mut latest = None;
+        let mut timed = Vec::new();
+        for name in names {
+            let head = RecordHead::new(name, RecordForm::Bubble);
+            latest = self.bubble_time(&head)?.or(latest);
+            timed.push((latest, head));
+        }
+        timed.sort_by_key(|(at, _)| *at);
+        self.heads.extend(timed.into_iter().map(|(_, head)| head));
+        Ok(())
     }
 
     /// Bubbles that stand in the document, each with what its tool did.
@@ -186,7 +283,7 @@ impl ComposerSession<'_> {
     /// what happened last.
     fn add_strays(&mut self) -> rusqlite::Result<()> {
         let named: BTreeSet<&str> = self.heads.iter().map(|head| head.name.as_str()).collect();
-        let all = values::list_keys(self.connection, &format!("bubbleId:{}:", self.session.id))?;
+        let all = values::list_keys(self.connection, &bubble_key(&self.session.id, ""))?;
         let strays: Vec<String> = all.into_iter().filter(|name| !named.contains(name.as_str())).collect();
         if strays.is_empty() {
             return Ok(());
@@ -230,15 +327,71 @@ pub(super) fn read_head(connection: &Connection, id: &str) -> rusqlite::Result<O
 
 /// Whether anything is kept of what was said in a conversation.
 pub(super) fn has_words(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
-    if values::has_keys(connection, &format!("bubbleId:{id}:"))? {
+    if has_bubbles(connection, id)? {
         return Ok(true);
     }
     let text = values::read_text(connection, Table::Disk, &composer_key(id))?.unwrap_or_default();
-    Ok(serde_json::from_str::<WireComposer<'_>>(&text).is_ok_and(|composer| !composer.conversation.is_empty()))
+    let composer = serde_json::from_str::<WireComposer<'_>>(&text);
+    Ok(composer.is_ok_and(|composer| matches!(composer.read_order(), Order::Inline(_))))
 }
 
-/// Whether bubbles are there, and none of a form that we know.
-pub(super) fn has_drifted(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+fn has_bubbles(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+    values::has_keys(connection, &bubble_key(id, ""))
+}
+
+/// How much of a conversation is kept, by what its document names; nothing where it has no words.
+pub(super) fn weigh(connection: &Connection, id: &str) -> rusqlite::Result<Option<Weight>> {
+    let text = values::read_text(connection, Table::Disk, &composer_key(id))?.unwrap_or_default();
+    let told: WireHead = serde_json::from_str(&text).unwrap_or_default();
+    let updated = told.into_head().session.updated;
+    let is_prompt = |place: &WireBubblePlace| place.kind.0 == Some(USER_KIND);
+    let order = serde_json::from_str::<WireComposer<'_>>(&text).map_or(Order::Lost, |composer| composer.read_order());
+    let (prompts, records) = match order {
+        Order::Inline(bubbles) => {
+            let places = bubbles.iter().filter_map(|raw| serde_json::from_str::<WireBubblePlace>(raw.get()).ok());
+            (places.filter(is_prompt).count(), bubbles.len())
+        }
+        _ if !has_bubbles(connection, id)? => return Ok(None),
+        Order::Named(places) => (places.iter().flatten().filter(|place| is_prompt(place)).count(), places.len()),
+        Order::Lost => (0, values::list_keys(connection, &bubble_key(id, ""))?.len()),
+    };
+    Ok(Some(Weight { prompts, records, updated }))
+}
+
+/// Whether the document of a conversation names bubbles.
+pub(super) fn names_bubbles(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+    let text = values::read_text(connection, Table::Disk, &composer_key(id))?.unwrap_or_default();
+    let composer = serde_json::from_str::<WireComposer<'_>>(&text);
+    Ok(composer.is_ok_and(|composer| matches!(composer.read_order(), Order::Named(names) if !names.is_empty())))
+}
+
+/// What a look at a conversation shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Known,
+    /// It is there, and of a form that we do not know.
+    Drifted,
+    /// The database is damaged where its document is.
+    Damaged,
+}
+
+/// Whether a conversation of which bubbles are kept is of a form that we know.
+pub(super) fn look(connection: &Connection, id: &str) -> rusqlite::Result<Look> {
+    let is_known = match values::read_value(connection, Table::Disk, &composer_key(id))? {
+        None => false,
+        // That it cannot be read is told when the conversation is.
+        Some(RawRecord::Empty | RawRecord::Unreadable(TOO_LONG)) => true,
+        Some(RawRecord::Unreadable(_)) => return Ok(Look::Damaged),
+        Some(RawRecord::Text(text)) => match serde_json::from_str::<WireComposer<'_>>(&text) {
+            Ok(composer) => !matches!(composer.read_order(), Order::Lost),
+            Err(error) => !error.is_data(),
+        },
+    };
+    Ok(if is_known && knows_bubbles(connection, id)? { Look::Known } else { Look::Drifted })
+}
+
+/// Whether any bubble is of a form that we know, as far as there are bubbles.
+fn knows_bubbles(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct WireKind<'a> {
@@ -251,7 +404,7 @@ pub(super) fn has_drifted(connection: &Connection, id: &str) -> rusqlite::Result
         #[serde(borrow)]
         thinking: Option<&'a RawValue>,
     }
-    let names = values::list_keys(connection, &format!("bubbleId:{id}:"))?;
+    let names = values::list_keys(connection, &bubble_key(id, ""))?;
     let (mut known, mut seen) = (false, false);
     for name in names.iter().take(BUBBLES_CHECKED) {
         let Some(text) = values::read_text(connection, Table::Disk, &bubble_key(id, name))? else { continue };
@@ -261,7 +414,7 @@ pub(super) fn has_drifted(connection: &Connection, id: &str) -> rusqlite::Result
             matches!(bubble.kind, 1 | 2) && says
         });
     }
-    Ok(seen && !known)
+    Ok(!seen || known)
 }
 
 fn composer_key(id: &str) -> String {

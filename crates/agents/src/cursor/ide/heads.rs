@@ -10,9 +10,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::chat;
+use super::composer::{self, Look};
 use super::values::{self, Table};
 use super::workspaces::{self, Workspace};
-use super::{chat, composer};
+use crate::cursor::copies::Weight;
 use crate::cursor::lenient::{self, Lenient};
 use crate::cursor::places::{global_database, path_from_uri};
 use crate::cursor::session::{Session, time_from_millis};
@@ -133,15 +135,13 @@ impl WireHead {
     }
 }
 
-/// Those of some conversations that are, with words in them, in the editor's shared database.
-pub(in crate::cursor) fn find_held<'i>(database: &Path, ids: &BTreeSet<&'i str>) -> BTreeSet<&'i str> {
+/// Those of some conversations that are, with words in them, in the editor's shared database, and how much of each.
+pub(in crate::cursor) fn find_held<'i>(database: &Path, ids: &BTreeSet<&'i str>) -> BTreeMap<&'i str, Weight> {
     let find = |connection: &Connection| {
-        let mut held = BTreeSet::new();
+        let mut held = BTreeMap::new();
         if Table::Disk.is_in(connection)? {
             for id in ids {
-                if composer::has_words(connection, id)? {
-                    held.insert(*id);
-                }
+                held.extend(composer::weigh(connection, id)?.map(|weight| (*id, weight)));
             }
         }
         Ok(held)
@@ -176,27 +176,36 @@ pub(in crate::cursor) fn list_sessions(
         index.add_all(heads, Some(workspace));
         all.extend(chats);
     }
-    let has_global = fs_err::symlink_metadata(&global).is_ok() && unopened.can_read(&global);
-    if has_global {
+    let has_global = fs_err::symlink_metadata(&global).is_ok();
+    let mut is_all_known = !has_global;
+    if has_global && unopened.can_read(&global) {
         let looked = sqlite::read_database(&global, &mut |connection| {
             // A copy, for the database may have to be looked into again.
             let mut heads = index.clone();
             heads.read_shared(connection, &workspaces)?;
             let known: BTreeSet<String> = heads.heads.values().filter_map(|head| head.workspace.clone()).collect();
-            let found =
-                if scope.covers(&global) { heads.find_sessions(connection, &global, scope)? } else { Vec::new() };
+            let is_wanted = scope.covers(&global);
+            let found = if is_wanted {
+                heads.find_sessions(connection, &global, scope)?
+            } else {
+                FoundConversations::default()
+            };
             Ok((known, found))
         });
         if let Some((known, found)) = unopened.ok_or_note(looked) {
+            is_all_known = true;
             used.extend(known);
-            all.extend(found);
+            all.extend(found.sessions);
+            if found.is_damaged {
+                unopened.ok_or_note(Err::<(), _>(values::damage_error(&global)));
+            }
         }
     }
-    // What was typed is told where nothing else is left of a window.
+    // What was typed is told where nothing else is left of a window, if that is known.
     all.retain(|found| {
         let of = |workspace: &&Workspace| workspace.database == found.source.path;
         let is_left = || workspaces.iter().find(of).is_none_or(|workspace| !used.contains(&workspace.id));
-        found.source.key.as_deref() != Some(chat::PROMPTS_KEY) || is_left()
+        found.source.key.as_deref() != Some(chat::PROMPTS_KEY) || (is_all_known && is_left())
     });
     all
 }
@@ -250,32 +259,50 @@ impl Index {
         connection: &Connection,
         database: &Path,
         scope: SessionScope<'_>,
-    ) -> rusqlite::Result<Vec<FoundSession>> {
+    ) -> rusqlite::Result<FoundConversations> {
         if !Table::Disk.is_in(connection)? {
-            return unknown_database(connection, database).map(|found| found.into_iter().collect());
+            let sessions = unknown_database(connection, database)?.into_iter().collect();
+            return Ok(FoundConversations { sessions, is_damaged: false });
         }
         let mut heads: Vec<Head> = self.heads.into_values().filter(|head| !head.is_hidden).collect();
         heads.sort_by_key(|head| std::cmp::Reverse(head.session.updated.or(head.session.started)));
         if scope != SessionScope::All {
             heads.truncate(MAX_RECENT_SESSIONS);
         }
-        let mut found = Vec::new();
-        let mut n_wordless = 0;
+        let mut found = FoundConversations::default();
+        let mut unkept = Vec::new();
         for head in heads {
+            let sessions = &mut found.sessions;
             if composer::has_words(connection, &head.session.id)? {
-                let is_checked = found.len() < SESSIONS_CHECKED;
-                let drifted = is_checked && composer::has_drifted(connection, &head.session.id)?;
-                found.push(make_found(head.session, database, drifted));
-            } else {
-                n_wordless += usize::from(head.session.title.is_some());
+                let is_checked = sessions.len() < SESSIONS_CHECKED;
+                let look = if is_checked { composer::look(connection, &head.session.id)? } else { Look::Known };
+                found.is_damaged |= look == Look::Damaged;
+                sessions.push(make_found(head.session, database, look == Look::Drifted));
+            } else if head.session.title.is_some() && sessions.is_empty() {
+                unkept.push(head.session);
             }
         }
-        // Conversations that have a name and no words, and not one that has any: they are kept elsewhere by now.
-        if found.is_empty() && n_wordless > 0 {
-            found.push(make_found(drifted_session(database), database, true));
+        // Conversations that have a name and no words, and not one that has any: they are kept elsewhere by now. So are those
+        // that name what was said, where older ones still have it.
+        if found.sessions.is_empty() && !unkept.is_empty() {
+            found.sessions.push(make_found(drifted_session(database), database, true));
+        } else {
+            for session in unkept.into_iter().take(SESSIONS_CHECKED) {
+                if composer::names_bubbles(connection, &session.id)? {
+                    found.sessions.push(make_found(session, database, true));
+                }
+            }
         }
         Ok(found)
     }
+}
+
+/// The conversations of a database.
+#[derive(Default)]
+struct FoundConversations {
+    sessions: Vec<FoundSession>,
+    /// The database is damaged where one of those is that changed last.
+    is_damaged: bool,
 }
 
 fn read_index(connection: &Connection, key: &str) -> rusqlite::Result<Vec<Head>> {
@@ -306,7 +333,8 @@ fn read_table(connection: &Connection) -> rusqlite::Result<Vec<Head>> {
         match rows.next() {
             Ok(Some(row)) => heads.extend(head_from_row(row)?),
             Ok(None) => return Ok(heads),
-            Err(error) if values::is_damage(&error) && !heads.is_empty() => return Ok(heads),
+            // The conversations themselves tell as much.
+            Err(error) if values::is_damage(&error) => return Ok(heads),
             Err(error) => return Err(error),
         }
     }
@@ -326,8 +354,14 @@ fn head_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<Head>> {
     Ok(Some(head))
 }
 
-/// A database without the table of conversations in which something else keeps them.
+/// A database without the table of conversations, as we know it, in which something else keeps them.
 fn unknown_database(connection: &Connection, database: &Path) -> rusqlite::Result<Option<FoundSession>> {
+    // A table of that name has other columns by now.
+    let is_other = !sqlite::table_columns(connection, Table::Disk.name())?.is_empty();
+    let is_empty = "SELECT NOT EXISTS (SELECT 1 FROM cursorDiskKV)";
+    if is_other && !connection.query_row(is_empty, [], |row| row.get::<_, bool>(0))? {
+        return Ok(Some(make_found(drifted_session(database), database, true)));
+    }
     let query = "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
                  WHERE m.type = 'table' AND c.name = 'key' AND m.name NOT IN ('ItemTable', 'cursorDiskKV')";
     let tables: Vec<String> =
@@ -413,5 +447,5 @@ pub(super) fn find_newest(connection: &Connection, database: &Path) -> rusqlite:
     let mut index = Index::default();
     index.read_shared(connection, &[])?;
     let found = index.find_sessions(connection, database, SessionScope::RecentIn(database))?;
-    Ok(found.into_iter().find(|found| !found.drifted || found.source.key.is_some()).map(|found| found.id.0))
+    Ok(found.sessions.into_iter().next().map(|found| found.id.0))
 }

@@ -1,13 +1,22 @@
 //! Values of the editor's databases, which are tables of keys and values. They grow to gigabytes: keys are asked for one by
 //! one or in ranges of their index, and never by a pattern.
 
+use std::path::Path;
+
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 
+use crate::AgentError;
 use crate::cursor::session::RawRecord;
 use crate::formats::jsonl::MAX_RECORD_BYTES;
 use crate::formats::sqlite;
 
+/// Why a value cannot be read that stands in a damaged place.
+pub(super) const DAMAGED: &str = "the database is damaged here";
+
+pub(super) const TOO_LONG: &str = "the record is longer than 64 MiB";
+
 const KEYS_IN_RANGE: &str = "SELECT key FROM cursorDiskKV WHERE key >= ?1 AND key < ?2";
+const KEYS_AS_WRITTEN: &str = "SELECT key FROM cursorDiskKV WHERE key >= ?1 AND key < ?2 ORDER BY rowid";
 const ANY_KEY_IN_RANGE: &str = "SELECT EXISTS (SELECT 1 FROM cursorDiskKV WHERE key >= ?1 AND key < ?2)";
 
 /// One of the tables.
@@ -47,11 +56,11 @@ pub(super) fn read_value(connection: &Connection, table: Table, key: &str) -> ru
         Ok((row.get::<_, Option<bool>>(0)?, row.get::<_, Option<Vec<u8>>>(1)?))
     });
     let value = match found.optional() {
-        Err(error) if is_damage(&error) => return Ok(Some(RawRecord::Unreadable("the database is damaged here"))),
+        Err(error) if is_damage(&error) => return Ok(Some(RawRecord::Unreadable(DAMAGED))),
         found => found?,
     };
     Ok(value.map(|value| match value {
-        (Some(true), _) => RawRecord::Unreadable("the record is longer than 64 MiB"),
+        (Some(true), _) => RawRecord::Unreadable(TOO_LONG),
         (_, Some(bytes)) => RawRecord::from_bytes(bytes),
         (_, None) => RawRecord::Empty,
     }))
@@ -71,10 +80,19 @@ pub(in crate::cursor) fn read_text(
 
 /// The ends of all keys that begin with a prefix, from the index alone.
 pub(super) fn list_keys(connection: &Connection, prefix: &str) -> rusqlite::Result<Vec<String>> {
+    find_keys(connection, KEYS_IN_RANGE, prefix)
+}
+
+/// The same, in the order in which their rows were written.
+pub(super) fn list_keys_as_written(connection: &Connection, prefix: &str) -> rusqlite::Result<Vec<String>> {
+    find_keys(connection, KEYS_AS_WRITTEN, prefix)
+}
+
+fn find_keys(connection: &Connection, query: &str, prefix: &str) -> rusqlite::Result<Vec<String>> {
     if !Table::Disk.is_in(connection)? {
         return Ok(Vec::new());
     }
-    let mut query = connection.prepare_cached(KEYS_IN_RANGE)?;
+    let mut query = connection.prepare_cached(query)?;
     let mut rows = query.query([prefix, &range_end(prefix)])?;
     let mut keys = Vec::new();
     loop {
@@ -99,6 +117,12 @@ fn range_end(prefix: &str) -> String {
     format!("{stem};")
 }
 
+/// The error for a database that is damaged somewhere.
+pub(super) fn damage_error(database: &Path) -> AgentError {
+    let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    AgentError::Database { path: database.to_owned(), source: rusqlite::Error::SqliteFailure(error, None) }
+}
+
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
 }
@@ -112,7 +136,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         let table = "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)";
         connection.execute_batch(table).unwrap();
-        for query in [KEYS_IN_RANGE, ANY_KEY_IN_RANGE] {
+        for query in [KEYS_IN_RANGE, KEYS_AS_WRITTEN, ANY_KEY_IN_RANGE] {
             let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
             let steps = plan.query_map(["a:", "a;"], |row| row.get::<_, String>(3)).unwrap();
             let steps: Vec<String> = steps.map(Result::unwrap).collect();

@@ -73,6 +73,68 @@ pub(super) fn told(found: &FoundSession) -> String {
     format!("{} | {title} | {project} | {} | {}", found.id, time(found.started_at), time(found.updated_at))
 }
 
+/// The one store of the command line client's or the SDK's in a home.
+pub(super) fn store_file(home: &Path) -> PathBuf {
+    let root = home.join(CLIENT);
+    let mut found = Vec::new();
+    let mut folders = vec![root];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path if path.ends_with("store.db") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+/// Runs statements in a database.
+pub(super) fn execute(database: &Path, statements: &str) {
+    let owner = rusqlite::Connection::open(database).unwrap();
+    owner.execute_batch(statements).unwrap();
+    owner.close().unwrap();
+}
+
+/// Changes what the note of a store says.
+pub(super) fn change_meta(store: &Path, change: impl Fn(&str) -> String) {
+    let owner = rusqlite::Connection::open(store).unwrap();
+    let hex: String = owner.query_row("SELECT value FROM meta", [], |row| row.get(0)).unwrap();
+    let bytes = crate::cursor::cli::from_hex(&hex).unwrap();
+    let text = change(std::str::from_utf8(&bytes).unwrap());
+    owner.execute("UPDATE meta SET value = ?1", [crate::cursor::cli::to_hex(text.as_bytes())]).unwrap();
+    owner.close().unwrap();
+}
+
+/// Makes a store of the command line client's for a session with these messages, which begin with who says them.
+pub(super) fn make_store(home: &Path, project: &str, id: &str, updated: i64, messages: &[&str]) -> PathBuf {
+    use crate::cursor::cli::{BLOB_TABLE_SQL, FieldWriter, META_TABLE_SQL, blob_name, from_hex, to_hex};
+    let folder = home.join(CLIENT).join("chats").join(project).join(id);
+    std::fs::create_dir_all(&folder).unwrap();
+    let note = serde_json::json!({ "schemaVersion": 1, "cwd": "/p", "hasConversation": true, "updatedAtMs": updated });
+    std::fs::write(folder.join("meta.json"), note.to_string()).unwrap();
+    let owner = rusqlite::Connection::open(folder.join("store.db")).unwrap();
+    owner.execute_batch(&format!("{BLOB_TABLE_SQL}; {META_TABLE_SQL}")).unwrap();
+    let add = |data: &[u8]| {
+        owner.execute("INSERT OR REPLACE INTO blobs VALUES (?1, ?2)", (blob_name(data), data)).unwrap();
+        from_hex(&blob_name(data)).unwrap()
+    };
+    let mut root = FieldWriter::default();
+    for message in messages {
+        let (role, text) = message.split_once(": ").unwrap();
+        let text = if role == "user" { format!("<user_query>\n{text}\n</user_query>") } else { text.to_owned() };
+        let message = serde_json::json!({ "role": role, "content": [{ "type": "text", "text": text }] });
+        root.write_bytes(1, &add(message.to_string().as_bytes()));
+    }
+    add(&root.bytes);
+    let meta = serde_json::json!({ "agentId": id, "latestRootBlobId": blob_name(&root.bytes), "name": "New Agent" });
+    owner.execute("INSERT INTO meta VALUES ('0', ?1)", [to_hex(meta.to_string().as_bytes())]).unwrap();
+    owner.close().unwrap();
+    folder.join("store.db")
+}
+
 /// Compacts the session of a store: a summary takes the place of its messages, which go into an archive.
 pub(super) fn compact(store: &Path) {
     use crate::cursor::cli::{FieldWriter, blob_name, to_hex};

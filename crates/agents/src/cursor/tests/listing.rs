@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::homes::{
-    CHAT_ID, CLIENT, COMPOSER_ID, EDITOR, copied_home, fixture_home, global_database, list, read_source, told,
+    CHAT_ID, CLIENT, COMPOSER_ID, EDITOR, copied_home, execute, fixture_home, global_database, list, read_source, told,
 };
 use crate::cursor::Cursor;
 use crate::fixtures;
@@ -11,7 +11,7 @@ use crate::{Agent, Discovery, Store};
 
 #[test]
 fn every_generation_is_listed_with_title_project_and_times() {
-    let all = ["ide-legacy", "ide-2.x", "ide-3.12", "cli", "sdk"].map(|name| {
+    let all = ["ide-legacy", "ide-2.x", "ide-3.0", "ide-3.12", "cli", "sdk"].map(|name| {
         let mut lines: Vec<String> = list(&fixture_home(name)).iter().map(told).collect();
         lines.sort();
         format!("{name}\n{}", lines.join("\n"))
@@ -22,6 +22,8 @@ fn every_generation_is_listed_with_title_project_and_times() {
     d7d9e80f-9982-55fc-b206-8b3e3aa689fc | Explain app.py | /home/dev/work/demo-app | - | 2026-11-14T23:46:40.000Z
     ide-2.x
     bdd08911-cec3-5fd0-82e3-a2a172223c5c | Rename greet to hello | /home/dev/work/demo-app | 2026-11-14T23:46:40.000Z | 2026-11-14T23:47:47.500Z
+    ide-3.0
+    f6f31fc8-ac76-513b-b96c-dd2777e3ed8c | Rename greet to hello | /home/dev/work/demo-app | 2026-11-14T23:46:40.000Z | 2026-11-14T23:47:47.500Z
     ide-3.12
     fec1c9c0-240b-5e4c-8176-5f0c1eba699c | Rename greet to hello | /home/dev/work/demo-app | 2026-11-14T23:46:40.000Z | 2026-11-14T23:47:47.500Z
     cli
@@ -90,6 +92,41 @@ fn what_was_typed_is_told_where_nothing_else_is_left() {
 }
 
 #[test]
+fn what_was_typed_is_no_session_where_the_conversations_cannot_be_read() {
+    for name in ["ide-2.x", "ide-3.0", "ide-3.12"] {
+        let home = copied_home(&[name]);
+        std::fs::write(global_database(home.path()), "not a database, but long enough to be looked at").unwrap();
+        let store = Store { root: home.path().join(EDITOR) };
+        let mut found = Vec::new();
+        let told = Cursor.list_sessions(&store, &mut |session| {
+            found.push(session.id.0);
+            std::ops::ControlFlow::Continue(())
+        });
+        assert!(told.is_err_and(|error| error.to_string().contains("state.vscdb")), "{name}");
+        assert_eq!(found, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn conversations_are_listed_by_the_index_of_their_generation_alone() {
+    // Of 3.0 to 3.11: one entry of the shared database names them, with their projects.
+    let home = copied_home(&["ide-3.0"]);
+    std::fs::remove_dir_all(home.path().join(EDITOR).join("workspaceStorage")).unwrap();
+    let document = "WHERE key LIKE 'composerData:%'";
+    execute(
+        &global_database(home.path()),
+        &format!(
+            "UPDATE cursorDiskKV SET value = json_remove(CAST(value AS TEXT), '$.name', '$.createdAt') {document}"
+        ),
+    );
+    let found = list(home.path());
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].title.as_deref(), Some("Rename greet to hello"));
+    assert_eq!(found[0].project.as_deref(), Some("/home/dev/work/demo-app".as_ref()));
+    assert_eq!(read_source(&found[0].source).header.title.as_deref(), Some("Rename greet to hello"));
+}
+
+#[test]
 fn drafts_and_sub_agents_are_no_sessions() {
     let ids: Vec<String> = list(&fixture_home("ide-3.12")).into_iter().map(|found| found.id.0).collect();
     assert_eq!(ids, [COMPOSER_ID]);
@@ -138,6 +175,8 @@ fn no_bubble_is_read_for_a_listing_but_of_the_newest() {
         owner
             .execute("INSERT INTO cursorDiskKV VALUES ('bubbleId:' || ?1 || ':a', CAST(x'ff' AS TEXT))", [&id])
             .unwrap();
+        let document = r#"{"fullConversationHeadersOnly":[{"bubbleId":"a","type":1}]}"#;
+        owner.execute("INSERT INTO cursorDiskKV VALUES ('composerData:' || ?1, ?2)", (&id, document)).unwrap();
     }
     owner.close().unwrap();
     let found = list(home.path());

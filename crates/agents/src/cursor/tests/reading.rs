@@ -5,6 +5,7 @@ use rusqlite::Connection;
 
 use super::homes::{
     CHAT_ID, CLIENT, COMPOSER_ID, EDITOR, copied_home, fixture_home, global_database, list, read_only, read_source,
+    store_file,
 };
 use crate::cursor::Cursor;
 use crate::fixtures::{self, ImageCounts, failure_kinds};
@@ -45,10 +46,12 @@ fn bubbles_are_read_in_the_order_of_the_conversation() {
 }
 
 #[test]
-fn the_generation_before_reads_the_same() {
-    let transcript = read_only(&fixture_home("ide-2.x"));
-    assert_eq!(live(&transcript), live(&read_only(&fixture_home("ide-3.12"))));
-    assert_eq!(transcript.header.project.as_deref(), Some("/home/dev/work/demo-app".as_ref()));
+fn the_generations_before_read_the_same() {
+    for name in ["ide-2.x", "ide-3.0"] {
+        let transcript = read_only(&fixture_home(name));
+        assert_eq!(live(&transcript), live(&read_only(&fixture_home("ide-3.12"))), "{name}");
+        assert_eq!(transcript.header.project.as_deref(), Some("/home/dev/work/demo-app".as_ref()), "{name}");
+    }
 }
 
 #[test]
@@ -104,6 +107,34 @@ fn the_sdks_store_says_the_same() {
     assert_eq!(live(&sdk), live(&cli));
     assert_eq!(sdk.header.session.0, format!("agent-{CHAT_ID}"));
     assert_eq!(sdk.header.project.as_deref(), Some("/home/dv/proj-cursor".as_ref()));
+}
+
+#[test]
+fn runs_of_the_sdk_tell_model_usage_and_how_they_ended() {
+    let home = copied_home(&["sdk"]);
+    let index = store_file(home.path()).ancestors().nth(3).unwrap().join("index.db");
+    let usage = r#"{"inputTokens":10,"outputTokens":5,"cacheReadTokens":100,"cacheWriteTokens":1,"totalTokens":116}"#;
+    let id = format!("agent-{CHAT_ID}");
+    let run = |turn: u8, status: &str, error: &str, usage: &str| {
+        format!(
+            "INSERT INTO runs (run_id, agent_id, turn_number, status, model, error_code, usage_json, created_at,
+                 updated_at, finished_at) VALUES ('r{turn}', '{id}', {turn}, '{status}', 'gpt-5', {error}, {usage},
+                 '2026-11-15T01:16:0{turn}.000Z', '2026-11-15T01:17:0{turn}.000Z', '2026-11-15T01:16:3{turn}.000Z');"
+        )
+    };
+    let runs = [
+        run(1, "FINISHED", "NULL", &format!("'{usage}'")),
+        run(2, "CANCELLED", "NULL", "NULL"),
+        run(3, "ERROR", "'You have hit your usage limit'", "'no json'"),
+    ];
+    super::homes::execute(&index, &runs.concat());
+    let transcript = read_only(home.path());
+    assert_eq!(transcript.header.model.as_deref(), Some("gpt-5"));
+    assert_eq!(failure_kinds(&transcript), [FailureKind::Interrupted, FailureKind::RateLimit]);
+    let used = transcript.total_usage().unwrap().total;
+    assert_eq!((used.input, used.output, used.cache_read, used.cache_written), (111, 5, 100, 1));
+    assert!(matches!(transcript.entries.last().unwrap().body, Body::Failure(_)), "the last run is what happened last");
+    assert_eq!(transcript.rejected.len(), 0);
 }
 
 #[test]
@@ -246,7 +277,7 @@ fn reading_in_two_steps_is_reading_at_once() {
 
 #[test]
 fn an_export_says_what_the_store_said() {
-    for name in ["ide-legacy", "ide-2.x", "ide-3.12", "cli", "sdk"] {
+    for name in ["ide-legacy", "ide-2.x", "ide-3.0", "ide-3.12", "cli", "sdk"] {
         for found in list(&fixture_home(name)) {
             let folder = tempfile::tempdir().unwrap();
             let exported = Cursor.export_session(&found.source).unwrap().unwrap();

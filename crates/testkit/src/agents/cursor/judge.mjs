@@ -2,26 +2,43 @@
 // Arguments: the store, a folder for what the vendor's code keeps beside it, and the project.
 
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Agent } from "@cursor/sdk";
 import { SqliteLocalAgentStore } from "@cursor/sdk/sqlite";
 
 const [storeFile, stateRoot, cwd] = process.argv.slice(2);
 
-/** What the store says of itself: JSON in hexadecimal. */
-function readNote() {
-  const database = new DatabaseSync(storeFile, { readOnly: true });
-  const row = database.prepare("SELECT value FROM meta WHERE key = '0'").get();
+/** The rows that a database answers with. */
+function query(file, sql) {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const rows = database.prepare(sql).all();
   database.close();
+  return rows;
+}
+
+function folderName(agentId) {
+  return `agent-${createHash("sha256").update(agentId).digest("hex")}`;
+}
+
+/** What the index says of a store of the SDK's own; what another says of itself: JSON in hexadecimal. */
+function readNote() {
+  const index = join(dirname(storeFile), "..", "..", "index.db");
+  if (existsSync(index)) {
+    const agents = query(index, "SELECT agent_id, name, latest_checkpoint_ref_json AS checkpoint FROM agents");
+    const agent = agents.find((row) => folderName(row.agent_id) === basename(dirname(storeFile)));
+    const { blobId, rootBlobId = blobId } = JSON.parse(agent.checkpoint);
+    return { agentId: agent.agent_id, latestRootBlobId: rootBlobId, name: agent.name };
+  }
+  const [row] = query(storeFile, "SELECT value FROM meta WHERE key = '0'");
   return JSON.parse(Buffer.from(row.value, "hex").toString());
 }
 
 /** Makes the store one of the SDK's own, which looks for it by a digest of the id. */
 async function adoptStore() {
   const { agentId, latestRootBlobId, name } = readNote();
-  const folder = join(stateRoot, "agents", `agent-${createHash("sha256").update(agentId).digest("hex")}`);
+  const folder = join(stateRoot, "agents", folderName(agentId));
   mkdirSync(folder, { recursive: true });
   copyFileSync(storeFile, join(folder, "store.db"));
   const store = await SqliteLocalAgentStore.open({ stateRoot, workspaceRef: cwd });
