@@ -38,7 +38,8 @@ pub(in crate::cursor) fn list_agents(client: &Path, unopened: &mut UnopenedFiles
     for index in list_indexes(client) {
         let looked = sqlite::read_database(&index, &mut read_index);
         let agents = unopened.ok_or_note(looked).unwrap_or_default();
-        found.extend(agents.into_iter().filter_map(|agent| agent.into_found(&index)));
+        let listed = agents.into_iter().filter_map(|agent| agent.into_found(&index));
+        found.extend(listed.filter(|found| unopened.can_read(&found.source.path)));
     }
     found
 }
