@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::formats::sqlite::DatabaseTrouble;
+
 /// A store or a session as a whole could not be read, or a session could not be planned.
 ///
 /// A single bad record is not an error: it is a `Rejected`. No variant holds transcript text.
@@ -21,7 +23,7 @@ pub enum AgentError {
     MissingBase { path: PathBuf, missing: String },
     #[error("{}: no record at byte {offset}; the file was replaced while it was read", path.display())]
     Moved { path: PathBuf, offset: u64 },
-    #[error("{} could not be read as a database", path.display())]
+    #[error("{} could not be read as a database{}", path.display(), DatabaseTrouble::from_error(source))]
     Database {
         path: PathBuf,
         #[source]
@@ -36,4 +38,15 @@ pub enum AgentError {
     },
     #[error("{agent} cannot hold this session: {reason}")]
     CannotHold { agent: &'static str, reason: String },
+}
+
+impl AgentError {
+    /// What is the matter with a database, where that is the reason.
+    pub fn database_trouble(&self) -> Option<DatabaseTrouble> {
+        match self {
+            Self::Database { source, .. } => Some(DatabaseTrouble::from_error(source)),
+            Self::Several { first, .. } => first.database_trouble(),
+            _ => None,
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::process::ExitCode;
 
 use carryover_agents::AgentError;
+use carryover_agents::formats::sqlite::DatabaseTrouble;
 use carryover_engine::capsule::workspace::TakeBackError;
 use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::install::InstallError;
@@ -160,7 +161,13 @@ fn recovery_hint(error: &AgentError) -> &'static str {
             "`git log -p` on that file shows what happened to it; `carryover save` writes it anew"
         }
         AgentError::CannotHold { .. } => "hand it over in words: `carryover handoff --target AGENT`",
-        _ => LIST_HINT,
+        _ => match error.database_trouble() {
+            Some(DatabaseTrouble::InUse) => {
+                "run it again: its client is at work in it; if it stays so, close the client"
+            }
+            Some(DatabaseTrouble::HalfChanged) => "start its client and close it again, which takes that change back",
+            _ => LIST_HINT,
+        },
     }
 }
 

@@ -1,12 +1,13 @@
 //! Listing sessions: from the editor's own list, and from the files that are not on it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Opaque, SessionId};
+use carryover_core::transcript::{Body, Entry, Opaque, SessionId};
 
 use super::index::{self, IndexEntry, SessionIndex};
 use super::turn::time_from_millis;
@@ -19,6 +20,9 @@ use crate::{AgentError, Discovery, FoundCallback, FoundSession, Liveness, Source
 
 /// A larger file that is not on the list is told without its title.
 const MAX_SCANNED_BYTES: u64 = 4 << 20;
+
+/// So many of the newest sessions are looked into although the list tells them: it does not tell whether they are understood.
+const MAX_CHECKED: usize = 3;
 
 /// How the first line of a log begins.
 const LOG_HEAD: &[u8] = br#"{"kind":0"#;
@@ -56,6 +60,7 @@ impl Discovery for CopilotVscode {
                 }
             }
         }
+        check_newest(&mut sessions);
         for path in transcript_files(&store.root, &mut unopened) {
             if let Some(session) = unopened.ok_or_note(hook_transcript::scan_session(store, &path)).flatten() {
                 sessions.entry(session.id.clone()).or_insert(session);
@@ -155,6 +160,18 @@ fn keep_newest(sessions: &mut BTreeMap<SessionId, FoundSession>, session: FoundS
     }
 }
 
+/// Looks whether the newest sessions are in a shape that we know.
+fn check_newest(sessions: &mut BTreeMap<SessionId, FoundSession>) {
+    let is_checked = |session: &&mut FoundSession| is_small(&session.source.path).unwrap_or_default();
+    let mut newest: Vec<&mut FoundSession> = sessions.values_mut().collect();
+    newest.sort_unstable_by_key(|session| Reverse(session.updated_at));
+    for session in newest.into_iter().filter(is_checked).take(MAX_CHECKED) {
+        // One that cannot be read is told by whoever reads it.
+        let looked = scan_file(&session.source.path, &Workspace::default());
+        session.drifted |= looked.is_ok_and(|found| found.is_some_and(|found| found.drifted));
+    }
+}
+
 fn is_small(path: &Path) -> io::Result<bool> {
     Ok(fs_err::metadata(path)?.len() <= MAX_SCANNED_BYTES)
 }
@@ -214,12 +231,15 @@ fn scan_file(path: &Path, workspace: &Workspace) -> Result<Option<FoundSession>,
         // Nothing is whole yet.
         return Ok(None);
     }
-    let unknown = file.rejected.len() + file.now.unknown_kinds.len();
+    // What is left of a session beside its requests, such as what was being typed, is no session that we know.
+    let unknown = file.rejected.len() + file.now.unknown_kinds.len() + usize::from(!file.now.is_known);
+    let mut asked = Asked::default();
     let mut ends = EndsScan { unknown, ..EndsScan::default() };
     for record in conversation::read_records(&file.now).into_iter().filter(|record| !record.entries.is_empty()) {
         let is_puzzle =
             |body: &Body| matches!(body, Body::Opaque(opaque) if opaque.is_puzzling() || *opaque == Opaque::Rejected);
         let is_known = !record.entries.iter().all(|entry| is_puzzle(&entry.body));
+        asked.note(&record.entries);
         let titles = record.entries.iter().filter_map(conversation::title_from_prompt);
         let facts = titles.chain(record.facts).collect();
         ends.scan_record(is_known, &record.entries, facts);
@@ -228,7 +248,29 @@ fn scan_file(path: &Path, workspace: &Workspace) -> Result<Option<FoundSession>,
     let own_project = own_folder.and_then(|_| Workspace::of_session(path, own_folder).project);
     let project = own_project.or_else(|| workspace.project.clone());
     let session = ends.is_session(true).then(|| ends.into_found(path, &metadata, read::session_id(path)));
-    Ok(session.map(|session| FoundSession { project, ..session }))
+    Ok(session.map(|session| FoundSession { project, drifted: session.drifted || asked.is_lost(), ..session }))
+}
+
+/// Whether the words of any prompt were found: answers alone are half a conversation.
+#[derive(Default)]
+struct Asked {
+    with_words: bool,
+    without: bool,
+}
+
+impl Asked {
+    /// A prompt comes first in its request; what is attached to it follows.
+    fn note(&mut self, entries: &[Entry]) {
+        match entries.first().map(|entry| &entry.body) {
+            Some(Body::Prompt(_)) => self.with_words = true,
+            Some(Body::Opaque(Opaque::Wordless)) => self.without = true,
+            _ => {}
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.without && !self.with_words
+    }
 }
 
 /// Whether any session of the extension's is in a folder of the editor's: the editor alone says nothing of it.

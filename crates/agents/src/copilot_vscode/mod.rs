@@ -61,8 +61,31 @@ static FACTS: Facts = Facts {
         },
         PathRule { on: &[Os::Linux], base: PathBase::Home, path: &[".config", "VSCodium", "User"] },
         PathRule { on: &[Os::Windows], base: PathBase::Home, path: &["AppData", "Roaming", "VSCodium", "User"] },
+        PathRule {
+            on: &[Os::MacOs],
+            base: PathBase::Home,
+            path: &["Library", "Application Support", "Code - OSS", "User"],
+        },
+        PathRule { on: &[Os::Linux], base: PathBase::Home, path: &[".config", "Code - OSS", "User"] },
+        PathRule { on: &[Os::Windows], base: PathBase::Home, path: &["AppData", "Roaming", "Code - OSS", "User"] },
+        PathRule {
+            on: &[Os::Linux],
+            base: PathBase::Home,
+            path: &[".var", "app", "com.visualstudio.code", "config", "Code", "User"],
+        },
+        PathRule {
+            on: &[Os::Linux],
+            base: PathBase::Home,
+            path: &[".var", "app", "com.visualstudio.code-oss", "config", "Code - OSS", "User"],
+        },
+        PathRule {
+            on: &[Os::Linux],
+            base: PathBase::Home,
+            path: &[".var", "app", "com.vscodium.codium", "config", "VSCodium", "User"],
+        },
         PathRule { on: &[], base: PathBase::Home, path: &[".vscode-server", "data", "User"] },
         PathRule { on: &[], base: PathBase::Home, path: &[".vscode-server-insiders", "data", "User"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".vscodium-server", "data", "User"] },
         PathRule { on: &[], base: PathBase::Home, path: &[".local", "share", "code-server", "User"] },
     ],
     session_patterns: &[

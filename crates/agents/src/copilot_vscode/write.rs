@@ -31,6 +31,7 @@ const EDITORS: &[(&str, LifeSign, LifeSign)] = &[
         LifeSign::Program(&["code-insiders", "Code - Insiders"]),
         LifeSign::ProgramFolder("Visual Studio Code - Insiders.app"),
     ),
+    ("Code - OSS", LifeSign::Program(&["code-oss", "code", "Code - OSS"]), LifeSign::ProgramFolder("Code - OSS.app")),
     ("VSCodium", LifeSign::Program(&["codium", "vscodium"]), LifeSign::ProgramFolder("VSCodium.app")),
 ];
 

@@ -4,13 +4,15 @@ use std::ops::ControlFlow;
 
 use carryover_agents::Store;
 
-use crate::support::agents_and_labs;
+use crate::support::agents_and_forms;
 
 #[test]
 fn renamed_kinds_are_noticed() {
-    for (agent, lab) in agents_and_labs() {
+    for (agent, form, name) in agents_and_forms() {
         let folder = tempfile::tempdir().unwrap();
-        lab.sample.write_future_version(folder.path()).unwrap();
+        if !form.write_future_version(folder.path()).unwrap() {
+            continue;
+        }
         let mut drifted = Vec::new();
         let store = Store { root: folder.path().to_path_buf() };
         agent
@@ -19,6 +21,6 @@ fn renamed_kinds_are_noticed() {
                 ControlFlow::Continue(())
             })
             .unwrap();
-        assert_eq!(drifted, [true], "{}", lab.id);
+        assert_eq!(drifted, [true], "{name}");
     }
 }

@@ -5,6 +5,7 @@
 mod drift;
 mod exported;
 mod hostile;
+mod in_use;
 mod ink;
 mod places;
 mod support;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carryover_agents::{AGENTS, Agent, Liveness};
+use carryover_agents::{AGENTS, Agent, Liveness, UnreadableSessions};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::catalog;
 use carryover_engine::sessions::copies::Copies;
@@ -55,8 +55,18 @@ pub(crate) struct ListArgs {
 struct Document<'a> {
     schema: &'static str,
     sessions: Vec<Row<'a>>,
+    /// Those that no listing can hold.
+    unreadable: Vec<UnreadableRow>,
     /// Also those that are not shown.
     total: usize,
+}
+
+/// Sessions that their client keeps from being read.
+#[derive(Serialize)]
+struct UnreadableRow {
+    agent: &'static str,
+    count: usize,
+    reason: &'static str,
 }
 
 /// One session of them.
@@ -112,11 +122,18 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     let usual = if args.all || ui.is_json() { usize::MAX } else { 10 };
     let shown = args.limit.unwrap_or(usual).min(listing.sessions.len());
     let extras = look_at_shown(context, &mut listing.sessions[..shown]);
+    let unreadable = find_unreadable(context, args);
     if ui.is_json() {
         let sessions = listing.sessions.iter().zip(extras).map(|(session, extra)| json_row(session, extra)).collect();
-        ui.write_json(&Document { schema: "carryover.list/2", sessions, total: listing.sessions.len() })?;
+        let unreadable = unreadable.into_iter().map(unreadable_row).collect();
+        let total = listing.sessions.len();
+        ui.write_json(&Document { schema: "carryover.list/2", sessions, unreadable, total })?;
     } else {
         write_table(ui, context, &listing.sessions, &extras)?;
+        for (agent, unreadable) in unreadable {
+            let (name, count) = (agent.facts().name, unreadable.count);
+            ui.hint(format_args!("{count} more of {name} cannot be read; `carryover doctor` says why"))?;
+        }
     }
     warn_of_drift(ui, &listing)?;
     if listing.sessions.is_empty() {
@@ -126,6 +143,19 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
         tell_of_more(ui, args, shown, listing.sessions.len())?;
     }
     Ok(())
+}
+
+/// Sessions that cannot be read, where they may be among those that are asked for: nothing else is known of them.
+fn find_unreadable(context: &Context, args: &ListArgs) -> Vec<(&'static dyn Agent, UnreadableSessions)> {
+    if !args.words.is_empty() || args.project.is_some() {
+        return Vec::new();
+    }
+    let is_meant = |agent: &dyn Agent| args.source.is_none_or(|source| source.facts().id == agent.facts().id);
+    list::unreadable_sessions(context).into_iter().filter(|(agent, _)| is_meant(*agent)).collect()
+}
+
+fn unreadable_row((agent, unreadable): (&dyn Agent, UnreadableSessions)) -> UnreadableRow {
+    UnreadableRow { agent: agent.facts().id, count: unreadable.count, reason: unreadable.reason }
 }
 
 /// How many are not shown, and what shows them: `--all` shows no more than a number that is given.

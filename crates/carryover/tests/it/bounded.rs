@@ -7,13 +7,13 @@
 use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use carryover_agents::AGENTS;
 use carryover_testkit::agents::LABS;
 
-use crate::stores::store;
+use crate::stores::{all_stores, store};
 use crate::support::{CLAUDE, Said, TestEnv};
 
 /// What stands in a file's place and is none.
@@ -51,11 +51,12 @@ fn run(env: &TestEnv, megabytes: u64, args: &[&str]) -> Said {
 
 #[test]
 fn special_files_in_the_place_of_sessions_are_skipped_and_told() {
-    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let store = store(agent);
+    for store in all_stores() {
+        let agent = &store.name;
         for what in SPECIAL.iter().chain([&LOST]) {
             let env = TestEnv::with_sessions();
             put(what, &env.home().join(store.path()));
+            store.write_beside(&env);
             let listed = run(&env, 1024, &["list", "--all"]);
             assert_eq!(listed.code, Some(0), "{agent}, {what}: {listed}");
             assert!(listed.stdout.contains(CLAUDE), "{agent}, {what}: {listed}");
@@ -64,7 +65,7 @@ fn special_files_in_the_place_of_sessions_are_skipped_and_told() {
             for told in [&listed.stderr, &examined.stdout] {
                 let is_told = told.contains(&format!("is a {what}, not a file"));
                 assert!(
-                    is_told || (agent == "aider" && told.contains("is a link out of its folder")),
+                    is_told || (store.agent == "aider" && told.contains("is a link out of its folder")),
                     "{agent}: {told}"
                 );
             }
@@ -252,6 +253,56 @@ fn garbage_beside_a_database_is_not_waited_for() {
             let said = run(&env, 1024, &["list", "--all"]);
             // Without a word of shared memory, the database is read as if nobody had it open.
             assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{agent}, {what}: {said}");
+        }
+    }
+}
+
+/// The databases below a folder.
+fn databases(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let is_database = |path: &PathBuf| fs_err::read(path).unwrap().starts_with(b"SQLite format 3\0");
+    files.into_iter().filter(is_database).chain(folders.iter().flat_map(|folder| databases(folder))).collect()
+}
+
+/// Puts a view with the same columns in the place of each table, in which there is always one more row.
+fn make_endless(database: &Path) {
+    let connection = rusqlite::Connection::open(database).unwrap();
+    let query = "SELECT s.name, group_concat('x AS \"' || c.name || '\"') FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+                 WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%' GROUP BY s.name";
+    let tables: Vec<(String, String)> = connection
+        .prepare(query)
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    for (table, columns) in tables {
+        let sql = format!(
+            "ALTER TABLE \"{table}\" RENAME TO \"old_{table}\";
+             CREATE VIEW \"{table}\" AS WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT {columns} FROM n;"
+        );
+        connection.execute_batch(&sql).unwrap();
+    }
+}
+
+#[test]
+fn a_view_without_an_end_in_the_place_of_a_table_is_not_waited_for() {
+    for store in all_stores() {
+        let (_, env) = store.sound().swap_remove(0);
+        let databases = databases(&env.home());
+        databases.iter().for_each(|database| make_endless(database));
+        if databases.is_empty() {
+            continue;
+        }
+        for args in [&["list", "--all"] as &[&str], &["show", "@last"], &["doctor"]] {
+            let said = run(&env, 1024, args);
+            let name = &store.name;
+            assert!(matches!(said.code, Some(0 | 1 | 2 | 3)), "{name}, {args:?}: {said}");
+            // A list of another editor's may be without a word of its own: its sessions are listed all the same.
+            let is_told =
+                said.stderr.contains("it holds a view") || said.stdout.contains("it holds a view") || args[0] == "show";
+            assert!(is_told, "{name}, {args:?}: {said}");
         }
     }
 }

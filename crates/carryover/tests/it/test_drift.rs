@@ -1,9 +1,8 @@
 //! A store of a made-up future version is never an empty success; a sound one is never called drifted.
 
-use carryover_agents::AGENTS;
 use serde_json::Value;
 
-use crate::stores::store;
+use crate::stores::{all_stores, store};
 use crate::support::{TestEnv, check_schema};
 
 fn json(env: &TestEnv, schema: &str, args: &[&str]) -> Value {
@@ -19,9 +18,10 @@ fn is_warning(finding: &Value) -> bool {
 
 #[test]
 fn a_future_format_is_said_loudly() {
-    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts(), store(agent.facts().id))) {
+    for store in all_stores() {
+        let agent = carryover_agents::agent_by_name(store.agent).unwrap().facts();
         for (what, env) in store.futures() {
-            let case = format!("{}, {what}", agent.id);
+            let case = format!("{}, {what}", store.name);
             let before = env.files();
             let said = env.run(&["list"]);
             assert_eq!(said.code, Some(0), "{case}: {said}");
@@ -50,7 +50,8 @@ fn a_future_format_is_said_loudly() {
 
 #[test]
 fn a_sound_store_is_not_said_to_have_drifted() {
-    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts().id, store(agent.facts().id))) {
+    for store in all_stores() {
+        let agent = &store.name;
         for (what, env) in store.sound() {
             let case = format!("{agent}, {what}");
             let said = env.run(&["list"]);
@@ -73,7 +74,8 @@ fn a_sound_store_is_not_said_to_have_drifted() {
 
 #[test]
 fn unknown_kinds_beside_known_ones_are_told_by_doctor() {
-    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts().id, store(agent.facts().id))) {
+    for store in all_stores() {
+        let agent = &store.name;
         let Some(env) = store.partly_new() else { continue };
         let said = env.run(&["doctor"]).success();
         assert!(said.stdout.contains("that carryover does not know, and left out (1 × `"), "{agent}: {said}");
@@ -83,7 +85,8 @@ fn unknown_kinds_beside_known_ones_are_told_by_doctor() {
 
 #[test]
 fn nothing_is_made_of_a_future_format() {
-    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts().id, store(agent.facts().id))) {
+    for store in all_stores() {
+        let agent = &store.name;
         for (what, env) in store.futures() {
             let before = env.files();
             for args in [

@@ -334,3 +334,19 @@ fn marks_of_one_row_do_not_move_those_of_another() {
     assert!(one_mark.is_some(), "{lines:#?}");
     assert!(lines.iter().any(|line| line.starts_with("    → ")), "the row with two has them below: {lines:#?}");
 }
+
+#[test]
+fn sessions_that_cannot_be_read_are_not_passed_over() {
+    let env = TestEnv::with_sessions();
+    env.write(".codeium/windsurf/cascade/a.pb", "sealed");
+    env.write(".codeium/windsurf/cascade/b.pb", "sealed");
+    let told = "hint: 2 more of Windsurf cannot be read; `carryover doctor` says why";
+    let said = env.run(&["list"]).success();
+    assert!(said.stdout.contains(CLAUDE.split('-').next().unwrap()) && said.stderr.contains(told), "{said}");
+    assert!(!env.run(&["list", "--source", "codex"]).stderr.contains(told));
+    assert!(env.run(&["list", "--source", "windsurf"]).stderr.contains(told));
+    let unreadable = env.json("list", &["list"])["unreadable"].clone();
+    assert_eq!((unreadable.as_array().unwrap().len(), &unreadable[0]["agent"]), (1, &"windsurf".into()));
+    assert_eq!(unreadable[0]["count"], 2);
+    assert!(unreadable[0]["reason"].as_str().unwrap().contains("encrypted"));
+}

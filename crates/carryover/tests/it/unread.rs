@@ -5,7 +5,7 @@ use carryover_testkit::agents::LABS;
 use carryover_testkit::lab::{Format, Lab};
 use serde_json::Value;
 
-use crate::stores::store;
+use crate::stores::{all_stores, store};
 use crate::support::{TestEnv, check_schema};
 
 const TOLD: &str = "1 record could not be read: ";
@@ -33,10 +33,10 @@ fn json(env: &TestEnv, schema: &str, args: &[&str]) -> Value {
 
 #[test]
 fn every_command_tells_what_it_could_not_read() {
-    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let env = store(agent).damaged();
+    for store in all_stores() {
+        let (agent, env) = (store.agent, store.damaged());
         for (schema, args) in commands(agent) {
-            let case = format!("{agent}, {args:?}");
+            let case = format!("{}, {args:?}", store.name);
             let said = env.run(&args);
             assert!(said.code == Some(0) && said.stderr.contains(TOLD), "{case}: {said}");
             let told = json(&env, schema, &args);
@@ -100,7 +100,7 @@ fn a_last_record_of_a_log_whose_records_are_counted_is_told_too() {
 fn a_prompt_whose_words_are_not_found_is_told() {
     let wordless = |lab: &&'static Lab| match &lab.sample.format {
         Format::Lines(lines) => lines.without_words.iter().map(|record| (lab.id, *record)).collect(),
-        Format::Rows(_) => Vec::new(),
+        Format::Rows(_) | Format::Document(_) => Vec::new(),
     };
     for (agent, record) in LABS.iter().flat_map(wordless) {
         let env = going_on_with(agent, &format!("{record}\n")).unwrap();
@@ -117,8 +117,8 @@ fn a_prompt_whose_words_are_not_found_is_told() {
 
 #[test]
 fn what_could_not_be_read_is_a_loss_of_its_own_kind() {
-    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let env = store(agent).damaged();
+    for store in all_stores() {
+        let (agent, env) = (store.agent, store.damaged());
         let target = if agent == "codex" { "claude-code" } else { "codex" };
         let said = env.run(&["resume", "@last", "--target", target]).success();
         assert!(said.stderr.contains("1 unreadable record: damaged"), "{agent}: {said}");

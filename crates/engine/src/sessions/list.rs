@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Store};
+use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Store, UnreadableSessions};
 
 use crate::context::Context;
 use crate::sessions::project::{ProjectMatcher, resolve_path};
@@ -65,6 +65,17 @@ pub fn missing_stores(context: &Context) -> Vec<(&'static dyn Agent, PathBuf)> {
         named.map(|store| (*agent, store.clone()))
     });
     configured.filter(|(_, store)| !store.exists()).collect()
+}
+
+/// The sessions that their clients keep from being read, by agent.
+pub fn unreadable_sessions(context: &Context) -> Vec<(&'static dyn Agent, UnreadableSessions)> {
+    let stores = |agent: &'static dyn Agent| agent.stores(&context.env).into_iter();
+    let of_agent = |agent: &'static dyn Agent| {
+        let all = stores(agent).filter_map(|store| agent.unreadable_sessions(&store));
+        let all = all.reduce(|all, more| UnreadableSessions { count: all.count + more.count, ..all });
+        all.map(|unreadable| (agent, unreadable))
+    };
+    covered_agents(context).into_iter().filter_map(of_agent).collect()
 }
 
 /// The agents that the configuration covers.

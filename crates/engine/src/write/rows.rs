@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
 use carryover_agents::AgentError;
 use carryover_agents::formats::sqlite;
@@ -142,10 +142,18 @@ pub(crate) fn new_owner_values(rows: &Rows) -> Result<Vec<String>, AgentError> {
 
 /// Opens a database that is there. Without the flag to create, one that vanishes meanwhile stays away.
 pub(super) fn open_for_writing(database: &Path) -> rusqlite::Result<Connection> {
+    sqlite::check_files(database).map_err(|error| cannot_open(&error))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(database, flags)?;
+    let mut connection = Connection::open_with_flags(database, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    sqlite::protect(&connection)?;
+    let bytes = fs_err::metadata(database).map_or(0, |metadata| metadata.len());
+    sqlite::limit_work(&mut connection, bytes, None)?;
     Ok(connection)
+}
+
+fn cannot_open(error: &std::io::Error) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), Some(error.to_string()))
 }
 
 /// Deletes them in a transaction, which ends with nothing done unless it is committed.
@@ -340,6 +348,19 @@ mod tests {
         assert_eq!(file_names(folder.path()), ["index.sqlite"]);
         let connection = Connection::open_with_flags(&database, OpenFlags::default()).unwrap();
         assert_eq!(count_rows(&connection), 1);
+    }
+
+    #[test]
+    fn a_trigger_without_an_end_is_stopped_and_takes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        let owner = create_database(&database);
+        let sql = "CREATE TRIGGER g AFTER DELETE ON t BEGIN
+                       SELECT count(x) FROM (WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);
+                   END;";
+        owner.execute_batch(sql).unwrap();
+        assert!(delete(&[sample_rows(&database, "t", "i\"d")]).is_err());
+        assert_eq!(count_rows(&owner), 2);
     }
 
     #[test]

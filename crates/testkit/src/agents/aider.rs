@@ -42,6 +42,7 @@ pub(super) static LAB: Lab = Lab {
         ..ConformanceLab::lossless(SessionPlace::Project { prefix: ".aider." })
     },
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[ExpectedReading {
         fixture: "0.86.2-restored.md",
         tokens: "7950 in (0 from cache), 136 out (0 thought), openai/fake",

@@ -40,6 +40,7 @@ pub(super) static LAB: Lab = Lab {
     },
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".claude/projects"])),
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[
         ExpectedReading {
             fixture: "2.1.325-tools.jsonl",

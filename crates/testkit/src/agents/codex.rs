@@ -44,6 +44,7 @@ pub(super) static LAB: Lab = Lab {
     },
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".codex/sessions", ".codex/archived_sessions"])),
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[
         ExpectedReading {
             fixture: "0.166.0-rich.jsonl",

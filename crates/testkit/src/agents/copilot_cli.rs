@@ -34,6 +34,7 @@ pub(super) static LAB: Lab = Lab {
     },
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".copilot/session-state"])),
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[
         ExpectedReading {
             fixture: "1.0.102-hooks.jsonl",

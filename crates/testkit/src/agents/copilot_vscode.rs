@@ -1,5 +1,7 @@
 //! Copilot in VS Code: an editor that no test runs, and the sessions that it keeps.
 
+mod forms;
+
 use crate::lab::{
     BenchPlace, ClientLab, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Sample, SessionPlace,
 };
@@ -10,6 +12,7 @@ pub(super) static LAB: Lab = Lab {
     client: ClientLab::NOT_RUN,
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".config/Code/User/workspaceStorage"])),
     sample: SAMPLE,
+    other_forms: forms::OTHERS,
     readings: &[
         ExpectedReading {
             fixture: "1.139.1-compacted.jsonl",
@@ -46,23 +49,27 @@ pub(super) static LAB: Lab = Lab {
     bench: BenchPlace::Lines(".config/Code/User/workspaceStorage/p/chatSessions/{ID}.jsonl"),
 };
 
+pub(super) use forms::BENCH_INDEX;
+
 const SAMPLE: Sample = Sample {
     root: ".config/Code/User",
     root_variable: None,
     file: "workspaceStorage/p/chatSessions/00000000-0000-4000-8000-000000000001.jsonl",
-    format: Format::Lines(LineFormat {
-        start_lines: &[
-            r#"{"kind":0,"v":{"version":3,"creationDate":1794700000000,"initialLocation":"panel","responderUsername":"GitHub Copilot","sessionId":"00000000-0000-4000-8000-000000000001","requests":[]}}"#,
-        ],
-        exchange: &[
-            r#"{"kind":2,"k":["requests"],"v":[{"requestId":"request_1","timestamp":1794700001000,"message":{"text":"{FILL}","parts":[]},"variableData":{"variables":[]},"response":[],"modelState":{"value":0}}]}"#,
-            r#"{"kind":2,"k":["requests",0,"response"],"v":[{"value":"Done."}]}"#,
-        ],
-        renames: &[(r#"{"kind":2"#, r#"{"kind":"push""#)],
-        without_words: &[
-            r#"{"kind":2,"k":["requests"],"v":[{"requestId":"request_9","message":{"words":"NEVER"}}]}"#,
-            r#"{"kind":2,"k":["requests"],"v":[{"requestId":"request_9","words":"NEVER"}]}"#,
-        ],
-    }),
+    format: Format::Lines(LOG),
     other_files: &[".config/Code/User/workspaceStorage/p/workspace.json"],
+};
+
+const LOG: LineFormat = LineFormat {
+    start_lines: &[
+        r#"{"kind":0,"v":{"version":3,"creationDate":1794700000000,"initialLocation":"panel","responderUsername":"GitHub Copilot","sessionId":"00000000-0000-4000-8000-000000000001","requests":[]}}"#,
+    ],
+    exchange: &[
+        r#"{"kind":2,"k":["requests"],"v":[{"requestId":"request_1","timestamp":1794700001000,"message":{"text":"{FILL}","parts":[]},"variableData":{"variables":[]},"response":[],"modelState":{"value":0}}]}"#,
+        r#"{"kind":2,"k":["requests",0,"response"],"v":[{"value":"Done."}]}"#,
+    ],
+    renames: &[(r#"{"kind":2"#, r#"{"kind":"push""#)],
+    without_words: &[
+        r#"{"kind":2,"k":["requests"],"v":[{"requestId":"request_9","message":{"words":"NEVER"}}]}"#,
+        r#"{"kind":2,"k":["requests"],"v":[{"requestId":"request_9","words":"NEVER"}]}"#,
+    ],
 };

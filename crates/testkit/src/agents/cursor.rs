@@ -1,5 +1,8 @@
 //! Cursor: an editor and a command line client that do not run here, and the stores of both.
 
+mod editor_bench;
+mod forms;
+
 use rusqlite::{Connection, params};
 
 use crate::client::StoreJudge;
@@ -13,6 +16,7 @@ pub(super) static LAB: Lab = Lab {
     client: ClientLab::NOT_RUN,
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".cursor/chats"])),
     sample: SAMPLE,
+    other_forms: forms::OTHERS,
     readings: &[
         ExpectedReading {
             fixture: "ide-3.12/.config/Cursor/User/globalStorage/state.vscdb",
@@ -30,6 +34,8 @@ pub(super) static LAB: Lab = Lab {
     loose_files: &[LooseFile::from_jsonl("transcript.jsonl")],
     bench: BenchPlace::Lines(".cursor/projects/bench/agent-transcripts/{ID}/{ID}.jsonl"),
 };
+
+pub(super) use editor_bench::BENCH_STORE;
 
 /// The vendor's own code for the command line client's store.
 pub(super) static JUDGE: StoreJudge = StoreJudge {

@@ -33,6 +33,7 @@ pub(super) static LAB: Lab = Lab {
     },
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".gemini/tmp"])),
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[
         ExpectedReading {
             fixture: "0.61.0-tools-resumed.jsonl",

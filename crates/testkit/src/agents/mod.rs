@@ -16,7 +16,7 @@ mod qwen_code;
 mod windsurf;
 
 use crate::client::StoreJudge;
-use crate::lab::Lab;
+use crate::lab::{BenchStore, Lab};
 
 /// Every agent's lab, in the order of `AGENTS`.
 pub const LABS: &[&Lab] = &[
@@ -36,6 +36,9 @@ pub const LABS: &[&Lab] = &[
 
 /// Vendors' own code that reads what is written for agents of which no client runs here.
 pub const JUDGES: &[&StoreJudge] = &[&cursor::JUDGE];
+
+/// What agents keep besides the sessions by which they are measured.
+pub const BENCH_STORES: &[&BenchStore] = &[&cursor::BENCH_STORE, &copilot_vscode::BENCH_INDEX];
 
 /// The lab of the agent with that id.
 pub fn find_lab(id: &str) -> Option<&'static Lab> {

@@ -41,6 +41,7 @@ pub(super) static LAB: Lab = Lab {
         })
     },
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[ExpectedReading {
         fixture: "whole.json",
         tokens: "262014 in (0 from cache), 798 out (0 thought), fake-model",

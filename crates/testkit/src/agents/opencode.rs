@@ -38,6 +38,7 @@ pub(super) static LAB: Lab = Lab {
         tables: &[("session", "id"), ("message", "id"), ("part", "id")],
     }),
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[
         ExpectedReading {
             fixture: "rich.json",

@@ -32,6 +32,7 @@ pub(super) static LAB: Lab = Lab {
     },
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".pi/agent/sessions"])),
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[
         ExpectedReading {
             fixture: "0.87.1-tools.jsonl",

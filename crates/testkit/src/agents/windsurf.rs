@@ -10,6 +10,7 @@ pub(super) static LAB: Lab = Lab {
     client: ClientLab::NOT_RUN,
     conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".windsurf/transcripts"])),
     sample: SAMPLE,
+    other_forms: &[],
     readings: &[ExpectedReading {
         fixture: "documented.jsonl",
         tokens: "nothing",

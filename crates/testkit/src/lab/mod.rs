@@ -7,18 +7,20 @@ mod bench;
 mod client;
 mod conformance;
 mod fixtures;
+mod form;
 mod sample;
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-pub use bench::BenchPlace;
+pub use bench::{BenchPlace, BenchStore};
 pub(crate) use client::{ClientLab, Compaction, Package, Registry};
 pub use client::{PinnedVersion, Variant};
 pub use conformance::{ConformanceLab, SessionPlace};
 pub use fixtures::{ExpectedReading, LooseFile};
-pub use sample::{Format, LineFormat, RowFormat, Sample, SampleError};
+pub use form::StoreForm;
+pub use sample::{DocumentFormat, Format, LineFormat, RowFormat, Sample, SampleError};
 
 /// One agent in the laboratory.
 pub struct Lab {
@@ -32,6 +34,8 @@ pub struct Lab {
     pub conformance: ConformanceLab,
     /// A small store of it, sound, damaged and of a future version.
     pub sample: Sample,
+    /// Other forms in which its clients keep sessions.
+    pub other_forms: &'static [StoreForm],
     /// Sessions that its client wrote, with what its reader must tell of them.
     pub readings: &'static [ExpectedReading],
     /// Sessions with tools, as loose files.
@@ -41,6 +45,11 @@ pub struct Lab {
 }
 
 impl Lab {
+    /// Every form in which its clients keep sessions; the first is that of the sample.
+    pub fn forms(&'static self) -> impl Iterator<Item = StoreForm> {
+        std::iter::once(StoreForm::of(&self.sample)).chain(self.other_forms.iter().copied())
+    }
+
     /// The text by which its client's interface shows that it waits for a prompt; `None` where it was not tried.
     pub fn interface_ready_text(&self) -> Option<&'static str> {
         self.client.runner.ready_text()

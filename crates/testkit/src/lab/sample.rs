@@ -23,6 +23,7 @@ pub struct Sample {
 pub enum Format {
     Lines(LineFormat),
     Rows(RowFormat),
+    Document(DocumentFormat),
 }
 
 /// A session that is a file of lines. `{FILL}` stands where a text may be long.
@@ -35,6 +36,26 @@ pub struct LineFormat {
     pub renames: &'static [(&'static str, &'static str)],
     /// Prompts whose words are not where the reader looks for them.
     pub without_words: &'static [&'static str],
+}
+
+/// A session that is one JSON document with a list of records. `{FILL}` stands where a text may be long.
+pub struct DocumentFormat {
+    /// What stands before the first record, and after the last.
+    pub begin: &'static str,
+    pub end: &'static str,
+    /// A question with its answer.
+    pub exchange: &'static str,
+    /// A record that cannot be read, though the document can.
+    pub damaged: &'static str,
+    /// Names that a future version gives, each alone.
+    pub renames: &'static [(&'static str, &'static str)],
+}
+
+impl DocumentFormat {
+    /// The document with these records.
+    pub fn write(&self, records: &[&str]) -> String {
+        [self.begin, &records.join(","), self.end].concat()
+    }
 }
 
 /// Sessions that are rows of a database.
@@ -76,6 +97,7 @@ impl Sample {
         match &self.format {
             Format::Lines(lines) => lines.start_lines.len().min(1),
             Format::Rows(_) => 1,
+            Format::Document(_) => 0,
         }
     }
 
@@ -84,7 +106,13 @@ impl Sample {
         match &self.format {
             Format::Lines(lines) => lines.exchange[0].replace(FILL_MARK, text),
             Format::Rows(rows) => rows.prompt.replace(FILL_MARK, text),
+            Format::Document(document) => document.exchange.replace(FILL_MARK, text),
         }
+    }
+
+    /// Whether a future version of it was made up.
+    pub(crate) fn has_future(&self) -> bool {
+        !matches!(&self.format, Format::Rows(rows) if rows.changes.is_empty())
     }
 
     /// Makes a session of these records in a store, and tells where it is.
@@ -108,6 +136,11 @@ impl Sample {
                     (rows.add_record)(&connection, number, record)?;
                 }
             }
+            Format::Document(document) => {
+                let records: Vec<String> = records.iter().map(|record| to_json(record)).collect();
+                let records: Vec<&str> = records.iter().map(String::as_str).collect();
+                fs::write(&path, document.write(&records))?;
+            }
         }
         Ok(path)
     }
@@ -116,7 +149,7 @@ impl Sample {
     pub fn write_future_version(&self, root: &Path) -> Result<(), SampleError> {
         let path = self.make_folder(root)?;
         match &self.format {
-            Format::Lines(_) => {
+            Format::Lines(_) | Format::Document(_) => {
                 write_lines(&path, &[br#"{"v":9,"kind":"turn","body":{}}"#, br#"{"v":9,"kind":"reply","body":{}}"#])?;
             }
             Format::Rows(rows) => {
@@ -142,6 +175,15 @@ pub enum SampleError {
     Io(#[from] std::io::Error),
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+}
+
+/// What is no JSON would cost the whole document: it becomes a text in it.
+fn to_json(record: &[u8]) -> String {
+    let text = String::from_utf8_lossy(record);
+    match serde_json::from_str::<&serde_json::value::RawValue>(&text) {
+        Ok(_) => text.into_owned(),
+        Err(_) => serde_json::Value::String(text.into_owned()).to_string(),
+    }
 }
 
 fn write_lines(path: &Path, lines: &[&[u8]]) -> Result<(), SampleError> {

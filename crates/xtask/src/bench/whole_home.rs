@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use carryover_testkit::agents::LABS;
-use carryover_testkit::lab::{BenchPlace, Lab};
+use carryover_testkit::agents::{BENCH_STORES, LABS};
+use carryover_testkit::lab::{BenchPlace, BenchStore, Lab};
 
 use super::figure::Figure;
 use super::fixture_corpus::{Fixtures, SessionGrower};
@@ -88,14 +88,22 @@ fn make_home(root: &Path, home: &Path) -> Result<MadeHome> {
     let in_files = LABS.iter().filter(|lab| matches!(lab.bench, BenchPlace::Lines(_))).count() as u64;
     let each = N_SESSIONS / spread;
     let n_big = in_files * each.div_ceil(SMALL_FOR_EACH_BIG);
-    let big_bytes = (ALL_BYTES - N_SESSIONS * SMALL_SESSION_BYTES as u64) / n_big;
+    let small_bytes = N_SESSIONS * SMALL_SESSION_BYTES as u64;
+    let beside_bytes: u64 = BENCH_STORES.iter().map(|store| store.bytes).sum();
+    let big_bytes = (ALL_BYTES - small_bytes - beside_bytes) / n_big;
     let mut made = MadeHome::default();
     for lab in LABS {
         let fixtures = Fixtures::load(root, lab.id)?;
+        let beside: Vec<&BenchStore> = BENCH_STORES.iter().copied().filter(|store| store.agent == lab.id).collect();
+        let alone = each - beside.iter().map(|store| store.n_sessions).sum::<u64>();
         match lab.bench {
-            BenchPlace::Lines(_) => write_line_files(lab, &fixtures, home, each, big_bytes)?,
+            BenchPlace::Lines(_) => write_line_files(lab, &fixtures, home, alone, big_bytes)?,
             BenchPlace::Markdown(_) => write_in_turn(lab, &fixtures, home, 1)?,
-            BenchPlace::Rows(_) | BenchPlace::Events(_) => write_in_turn(lab, &fixtures, home, each)?,
+            BenchPlace::Rows(_) | BenchPlace::Events(_) => write_in_turn(lab, &fixtures, home, alone)?,
+        }
+        for store in beside {
+            let sessions = if store.n_sessions == 0 { 0..alone } else { each..each + store.n_sessions };
+            (store.write)(home, &sessions.map(session_uuid).collect::<Vec<_>>())?;
         }
         made.n_sessions += if matches!(lab.bench, BenchPlace::Markdown(_)) { 1 } else { each };
     }

@@ -10,6 +10,7 @@ use super::super::CopilotVscode;
 use super::{AGENT_ID, AGENT_LOG};
 use crate::copilot_cli::CopilotCli;
 use crate::fixtures::{list_sessions, read_session};
+use crate::formats::sqlite::DatabaseTrouble;
 use crate::{Agent, AgentError, Discovery, Env, FoundSession, Os, Store};
 
 const DOCUMENT: &str = include_str!("../fixtures/v2.json");
@@ -183,8 +184,9 @@ fn a_list_that_cannot_be_read_costs_no_session_and_is_told() {
     owner
         .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; INSERT INTO ItemTable VALUES ('a', 'b')")
         .unwrap();
-    let (found, _) = editor.list_with_error();
+    let (found, error) = editor.list_with_error();
     assert_eq!(titles(&found), [(AGENT_ID, Some("Greeting with a test"))]);
+    assert_eq!(error.database_trouble(), Some(DatabaseTrouble::InUse), "{error}");
     drop(owner);
 }
 
@@ -253,6 +255,50 @@ fn an_editor_in_which_nobody_talked_is_no_store() {
     let roots: Vec<PathBuf> = CopilotVscode.stores(&configured).into_iter().map(|store| store.root).collect();
     let expected = [".config/Code - Insiders/User", ".vscode-server/data/User", "portable/user-data/User"];
     assert_eq!(roots, expected.map(|path| home.path().join(path)));
+}
+
+#[test]
+fn relatives_of_the_editor_have_folders_of_their_own() {
+    let home = tempfile::tempdir().unwrap();
+    let folders = [
+        ".config/VSCodium/User",
+        ".config/Code - OSS/User",
+        ".var/app/com.visualstudio.code/config/Code/User",
+        ".var/app/com.visualstudio.code-oss/config/Code - OSS/User",
+        ".var/app/com.vscodium.codium/config/VSCodium/User",
+        ".vscodium-server/data/User",
+    ];
+    for folder in folders {
+        std::fs::create_dir_all(home.path().join(folder).join("globalStorage/emptyWindowChatSessions")).unwrap();
+    }
+    let roots: Vec<PathBuf> = CopilotVscode.stores(&env(home.path())).into_iter().map(|store| store.root).collect();
+    assert_eq!(roots, folders.map(|folder| home.path().join(folder)));
+}
+
+#[test]
+fn a_list_does_not_hide_that_its_sessions_are_not_understood() {
+    for (known, renamed) in [("\"requests\"", "\"turns\""), ("\"message\"", "\"prompt\"")] {
+        let editor = Editor::with_workspace("file:///home/dev/work/demo-app");
+        editor.write(&session_path(AGENT_ID, "jsonl"), &AGENT_LOG.replace(known, renamed));
+        editor.write_index("workspaceStorage/w", &json!({ AGENT_ID: listed("By the list") }));
+        let found = editor.list();
+        assert_eq!(titles(&found), [(AGENT_ID, Some("By the list"))]);
+        assert!(found[0].drifted, "{known}");
+    }
+    let editor = Editor::with_workspace("file:///home/dev/work/demo-app");
+    editor.write_index("workspaceStorage/w", &json!({ AGENT_ID: listed("By the list") }));
+    assert!(!editor.list()[0].drifted);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_the_list_is_not_waited_for() {
+    let editor = Editor::with_workspace("file:///home/dev/work/demo-app");
+    let pipe = editor.root().join("workspaceStorage/w/state.vscdb");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let (found, error) = editor.list_with_error();
+    assert_eq!(titles(&found), [(AGENT_ID, Some("Greeting with a test"))]);
+    assert!(error.to_string().ends_with("state.vscdb is a pipe, not a file"), "{error}");
 }
 
 #[test]

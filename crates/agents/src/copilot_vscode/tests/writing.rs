@@ -242,8 +242,8 @@ fn the_editor_is_known_by_its_own_name_and_note() {
         ]
     );
     // One by another name may be any of them.
-    assert_eq!(signs("/portable/data/User/workspaceStorage/a/state.vscdb").len(), 7);
-    assert_eq!(signs("/elsewhere/state.vscdb").len(), 6);
+    assert_eq!(signs("/portable/data/User/workspaceStorage/a/state.vscdb").len(), 9);
+    assert_eq!(signs("/elsewhere/state.vscdb").len(), 8);
 }
 
 #[test]

@@ -65,6 +65,8 @@ pub(in crate::cursor) fn list_agents(client: &Path, unopened: &mut UnopenedFiles
         let is_unknown = agents.as_ref().is_none_or(|agents| !agents.is_empty());
         let found: Vec<FoundSession> =
             agents.into_iter().flatten().filter_map(|agent| agent.into_found(&index)).collect();
+        let found: Vec<FoundSession> =
+            found.into_iter().filter(|found| unopened.can_read(&found.source.path)).collect();
         if found.is_empty() && is_unknown {
             all.extend(describe_unknown(&index));
         }
