@@ -186,6 +186,11 @@ fn an_undone_resume_leaves_the_conversation_as_it_stood() {
     assert!(read(&saved, ".session/session.json").contains(r#""status": "active""#));
     undo(&env, &[]);
     assert_eq!(env.files(), before);
+    // A brief goes with it as well.
+    env.run(&["resume", "001-conversation-calculator", "--target", "codex", "--context-only"]).success();
+    assert!(read(&saved, ".session/session.json").contains(r#""status": "active""#));
+    undo(&env, &[]);
+    assert_eq!(env.files(), before);
     // What somebody has changed since stays theirs.
     env.resume_json(&resume);
     let changed = read(&saved, ".session/session.json").replace("active", "completed");
