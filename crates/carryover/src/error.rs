@@ -19,7 +19,7 @@ use carryover_engine::memory::sync_plan::SyncError;
 use carryover_engine::own::config::{self, ConfigError, Place};
 use carryover_engine::sessions::select::SelectError;
 use carryover_engine::write::new_rows::AddRowsError;
-use carryover_engine::write::undo::UndoError;
+use carryover_engine::write::undo::{UndoError, UsedFile};
 
 use crate::ui::Ui;
 use crate::{EXIT_BUG, EXIT_USAGE};
@@ -242,8 +242,15 @@ impl From<UndoError> for CommandError {
             UndoError::NotFound(_) => vec!["`carryover undo --list` shows the resumes that can be taken back".into()],
             UndoError::Ambiguous { .. } => vec!["name one by more of its id".into()],
             UndoError::NothingHere => vec!["name one of another project by its id: `carryover undo ID --force`".into()],
-            UndoError::Used { id, .. } => {
+            UndoError::Used { id, used: UsedFile::Session, .. } => {
                 vec![format!("`carryover undo {id} --force` takes it back all the same, with what was added there")]
+            }
+            UndoError::Used { id, used: UsedFile::Document, .. } => {
+                vec![format!("`carryover undo {id} --force` takes back the rest, and leaves the document")]
+            }
+            UndoError::Used { id, .. } => vec![format!("`carryover undo {id} --force` takes it back all the same")],
+            UndoError::SavedAgain { later, .. } => {
+                vec![format!("`carryover undo {later}` takes the later save back first")]
             }
             UndoError::Unreadable { .. } => vec![
                 "another resume is taken back by its id: `carryover undo ID`".into(),

@@ -30,7 +30,7 @@ impl LineageNote {
     /// Looks a session up among the copies that are known.
     pub(crate) fn find(copies: &Copies, agent: &str, session: &SessionId) -> Self {
         Self {
-            from: copies.origin_of(agent, session).map(|copy| SessionName::from(&copy.source)),
+            from: copies.origin_of(agent, session).map(|copy| SessionName::from(&copy.told_source)),
             to: copies.copies_of(agent, session).map(|copy| SessionName::from(&copy.target)).collect(),
         }
     }

@@ -9,9 +9,10 @@ pub mod opening;
 pub mod prune;
 pub mod save;
 pub mod sealing;
+pub mod status;
 mod store;
 pub mod suggestion;
 pub mod thread;
 
 pub use folder::{Conversation, FOLDER, Listing, conversation_root, list_conversations};
-pub use store::{read_messages, set_status};
+pub use store::read_messages;

@@ -12,6 +12,7 @@ pub(crate) mod ownership;
 pub(crate) mod processes;
 pub(crate) mod readback;
 pub(crate) mod removal;
+pub(crate) mod replaced;
 pub(crate) mod rows;
 pub(crate) mod run;
 pub mod scratch;

@@ -169,7 +169,7 @@ fn write_conversation(
     let title = cut_to_width(&one_line(&saved.title, 200), width.saturating_sub(20));
     let (kind, id) = (one_line(&saved.conversation_type, 24), one_line(&conversation.id, 200));
     writeln!(ui.out(), "{BOLD}{title}{BOLD:#}  {DIM}{kind}{DIM:#}  {paint}{status}{paint:#}")?;
-    writeln!(ui.out(), "  {id}  {DIM}{when}{agent}{threaded}{sealed}{DIM:#}")?;
+    ui.write_row(format_args!("  {id}  {DIM}{when}{agent}{threaded}{sealed}{DIM:#}"))?;
     let summary = one_line(&saved.context_summary, width.saturating_sub(4));
     if !summary.is_empty() && summary != saved.title {
         writeln!(ui.out(), "  {DIM}\"{summary}\"{DIM:#}")?;

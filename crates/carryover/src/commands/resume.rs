@@ -231,13 +231,13 @@ fn resume_session(
     match (agent.filter(|agent| agent.writer().is_some() || args.goes_into_editor(context, *agent)), conversation) {
         (_, Some(conversation)) if args.prompt => conversation.as_prompt(ui, context, &target, args, warnings),
         _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
-        _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings),
+        _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings, conversation),
         (Some(agent), _) => resume_in_agent(ui, context, &session, agent, args, warnings, conversation),
         (None, _) if args.native => Err(CommandError::new(ErrorKind::Io, format!("{} takes no sessions", target.name))
             .with_hint("without `--native`, it gets a brief where it reads its rules")),
         (None, _) => {
             warnings.push(format!("{} takes no sessions: it gets a brief where it reads its rules", target.name));
-            text::as_context(ui, context, &session, &target, args, warnings)
+            text::as_context(ui, context, &session, &target, args, warnings, conversation)
         }
     }
 }
@@ -257,7 +257,7 @@ fn resume_in_agent(
         (Ok(()), _) => Ok(()),
         (Err(NotNative::CannotHold(error)), None) if args.goes_into_editor(context, agent) && args.may_get_words() => {
             warnings.push(format!("{error}: it gets a brief instead"));
-            text::as_context(ui, context, session, &Target::from_facts(agent.facts()), args, warnings)
+            text::as_context(ui, context, session, &Target::from_facts(agent.facts()), args, warnings, None)
         }
         (Err(NotNative::CannotHold(error)), conversation) if args.may_get_words() => {
             warnings.push(format!("{error}: it gets a prompt instead"));

@@ -48,14 +48,8 @@ pub(crate) struct SaveArgs {
     #[arg(long, value_name = "WORDS")]
     topic: Option<String>,
     /// How it stands: active, paused or completed
-    #[arg(
-        long,
-        value_name = "STATUS",
-        default_value = "paused",
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
-    status: StatusArg,
+    #[arg(long, value_name = "STATUS", hide_possible_values = true)]
+    status: Option<StatusArg>,
     /// Commit it
     #[arg(long)]
     commit: bool,
@@ -131,7 +125,7 @@ pub(crate) fn cmd_save(ui: &mut Ui, context: &Context, globals: Globals, args: &
         project: project.as_deref(),
         kind: args.kind.as_deref(),
         topic: args.topic.as_deref(),
-        status: args.status.into(),
+        status: args.status.map(SavedStatus::from),
         redact: !args.no_redact,
         encrypt: args.seal.encrypt,
     };
@@ -156,14 +150,23 @@ pub(crate) fn cmd_save(ui: &mut Ui, context: &Context, globals: Globals, args: &
     tell_save(ui, context, &plan, saved.as_ref(), committed.as_ref())
 }
 
-/// Asks where a person would be surprised: the files are somebody else's folder's, or nobody's project.
+/// Asks where a person would be surprised: the files are somebody else's folder's, or nobody's project. Where nobody can
+/// be asked, it must have been said.
 fn confirm(ui: &mut Ui, context: &Context, globals: Globals, plan: &SavePlan) -> Result<bool, CommandError> {
     let is_elsewhere = !context.cwd.starts_with(&plan.root);
     let is_home = context.env.home.starts_with(&plan.root);
-    if globals.yes || !ui.is_interactive() || !(is_elsewhere || is_home) {
+    if globals.yes || !(is_elsewhere || is_home) {
         return Ok(true);
     }
-    let answer = ui.ask(&format!("save it in {}? (y/N)", abbreviate_home(context, &plan.conversation.folder)))?;
+    let folder = abbreviate_home(context, &plan.conversation.folder);
+    if !ui.is_interactive() {
+        let whose = if is_home { "your home" } else { "not this project's" };
+        return Err(CommandError::usage(format!(
+            "it would be saved in {folder}, which is {whose}, and nobody can be asked"
+        ))
+        .with_hint("say so with `--yes`, or look with `--dry-run`"));
+    }
+    let answer = ui.ask(&format!("save it in {folder}? (y/N)"))?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -225,9 +228,7 @@ fn tell_save(
         (false, _) => "would save",
     };
     ui.status(format_args!("{GOOD}{done}{GOOD:#} {}", conversation.id))?;
-    for file in list_files(plan) {
-        ui.status(format_args!("  wrote     {DIM}{}{DIM:#}", abbreviate_home(context, &file)))?;
-    }
+    tell_files(ui, context, plan, saved)?;
     let added = if plan.is_new { String::new() } else { format!(", {} lines new", plan.added) };
     ui.status(format_args!("  messages  {}{added}", conversation.saved.message_count))?;
     if plan.keeps_document {
@@ -244,9 +245,24 @@ fn tell_save(
         Some(Committed { commit: None, .. }) => ui.status("  commit    none: there is nothing new in it")?,
         None => {}
     }
-    ui.hint(format_args!("`carryover resume {}` goes on with it, `--target AGENT` elsewhere", conversation.id))?;
+    if saved.is_some() || !plan.is_new {
+        ui.hint(format_args!("`carryover resume {}` goes on with it, `--target AGENT` elsewhere", conversation.id))?;
+    }
     if let Some(id) = saved.and_then(|saved| saved.undo_id.as_ref()) {
         ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
+    }
+    Ok(())
+}
+
+/// Names the files that have changed, or would.
+fn tell_files(ui: &mut Ui, context: &Context, plan: &SavePlan, saved: Option<&Saved>) -> Result<(), CommandError> {
+    let changed = saved.map_or_else(|| plan.list_changed(), |saved| saved.files.clone());
+    let verb = if saved.is_some() { "wrote    " } else { "would write" };
+    for file in list_files(plan).iter().filter(|file| changed.contains(file)) {
+        ui.status(format_args!("  {verb} {DIM}{}{DIM:#}", abbreviate_home(context, file)))?;
+    }
+    if changed.is_empty() {
+        ui.status(format_args!("  {verb} nothing: all of it is there as it is"))?;
     }
     Ok(())
 }

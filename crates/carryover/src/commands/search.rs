@@ -122,17 +122,16 @@ fn write_found(ui: &mut Ui, context: &Context, found: &FoundInSession) -> Result
     let session = &found.session;
     let line = session_line(context, session, ui.width().saturating_sub(10));
     let gone = if session.gone_at.is_some() { format!("  {DOUBTFUL}deleted{DOUBTFUL:#}") } else { String::new() };
-    let out = ui.out();
-    writeln!(out, "{BOLD}{line}{BOLD:#}{gone}")?;
+    writeln!(ui.out(), "{BOLD}{line}{BOLD:#}{gone}")?;
     for entry in &found.entries {
         let snippet: String = entry.snippet.iter().map(paint_part).collect();
-        writeln!(out, "  {DIM}{:<7}{DIM:#}{snippet}", speaker(entry))?;
+        ui.write_row(format_args!("  {DIM}{:<7}{DIM:#}{snippet}", speaker(entry)))?;
     }
     let more = found.n_entries.saturating_sub(found.entries.len());
     if more > 0 {
-        writeln!(out, "  {DIM}and {more} more in it{DIM:#}")?;
+        writeln!(ui.out(), "  {DIM}and {more} more in it{DIM:#}")?;
     }
-    writeln!(out, "  {COMMAND}{}{COMMAND:#}", next_command(context, found))?;
+    writeln!(ui.out(), "  {COMMAND}{}{COMMAND:#}", next_command(context, found))?;
     Ok(())
 }
 

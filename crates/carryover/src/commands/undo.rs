@@ -6,7 +6,9 @@ use carryover_agents::Target;
 use carryover_engine::capsule::workspace::TakenFiles;
 use carryover_engine::context::Context;
 use carryover_engine::memory::sync::MEMORY_SYNC;
-use carryover_engine::write::undo::{self, KeptFiles, RemovedPart, UndoError, UndoReport, Undoable};
+use carryover_engine::write::undo::{
+    self, KeptFiles, RemovedPart, SAVED_CONVERSATION, UndoError, UndoReport, Undoable,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -16,9 +18,9 @@ use crate::relative_time::format_ago;
 use crate::session_row::{abbreviate_home, cut_to_width};
 use crate::ui::{DIM, Ui};
 
-/// Take back what a resume wrote
+/// Take back what a resume or a save wrote
 ///
-/// Removes exactly what was added to the target's store. Where somebody has gone on in that session since, nothing is
+/// Removes exactly what was added to the target's store; of a conversation that was saved again, the last save alone. Where somebody has gone on in that session since, nothing is
 /// removed, unless --force is given. Files that `import` has put into a folder stay there, unless --files is given: then
 /// those go that nobody has changed, and a checkout is as it was.
 #[derive(Args)]
@@ -112,7 +114,13 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
             target: &undone.target,
             session_id: &undone.session,
             removed: undone.removed.iter().map(|path| path.display().to_string()).collect(),
-            changed: undone.removed_parts.iter().map(|taken| taken.file.display().to_string()).collect(),
+            changed: undone
+                .removed_parts
+                .iter()
+                .map(|taken| &taken.file)
+                .chain(&undone.put_back)
+                .map(|path| path.display().to_string())
+                .collect(),
             kept_files: undone.kept.as_ref().map(FilesRow::new),
             taken_files: undone.taken.as_ref().map(taken_row),
             warnings: &undone.warnings,
@@ -134,11 +142,14 @@ fn taken_row(taken: &TakenFiles) -> TakenRow<'_> {
 
 fn tell_undone(ui: &mut Ui, context: &Context, undone: &UndoReport) -> Result<(), CommandError> {
     let target = Target::by_name(&undone.target).map_or(&*undone.target, |target| target.name);
-    let has_session = !(undone.removed.is_empty() && undone.removed_parts.is_empty());
+    let has_session = !(undone.removed.is_empty() && undone.removed_parts.is_empty() && undone.put_back.is_empty());
     if undone.taken.is_some() && !has_session {
         ui.status(format_args!("took back the files of {}", undone.id))?;
     } else if undone.target == MEMORY_SYNC {
         ui.status("took back what `memory sync` wrote")?;
+    } else if undone.target == SAVED_CONVERSATION {
+        let what = if undone.put_back.is_empty() { "what was saved of" } else { "the last save of" };
+        ui.status(format_args!("took back {what} {}", undone.session))?;
     } else if undone.session.is_empty() {
         ui.status(format_args!("took back what {target} got"))?;
     } else {
@@ -146,6 +157,9 @@ fn tell_undone(ui: &mut Ui, context: &Context, undone: &UndoReport) -> Result<()
     }
     for RemovedPart { kind: what, file } in &undone.removed_parts {
         ui.status(format_args!("  took our {what} out of {DIM}{}{DIM:#}", abbreviate_home(context, file)))?;
+    }
+    for path in &undone.put_back {
+        ui.status(format_args!("  put back {DIM}{}{DIM:#}", abbreviate_home(context, path)))?;
     }
     for path in &undone.removed {
         ui.status(format_args!("  removed {DIM}{}{DIM:#}", abbreviate_home(context, path)))?;

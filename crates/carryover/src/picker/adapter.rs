@@ -65,7 +65,7 @@ impl<'a> RowMaker<'a> {
         let made: Vec<&CarriedCopy> = self.copies.copies_of(agent, id).collect();
         let newest = origin.or_else(|| made.first().copied());
         Lineage {
-            from: origin.map(|copy| name_session(&copy.source)),
+            from: origin.map(|copy| name_session(&copy.told_source)),
             to: made.iter().map(|copy| name_session(&copy.target)).collect(),
             undo: newest.map(|copy| (copy.undo_id.clone(), format!("the copy {}", name_session(&copy.target)))),
         }

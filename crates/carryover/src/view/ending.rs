@@ -63,7 +63,7 @@ impl Ending {
                 .ok()
                 .filter(|state| !session.found.drifted || state.kind != StateKind::Empty),
             is_open: session.found.live == Liveness::Live,
-            carried_from: copies.origin_of(agent, id).map(|copy| CarriedRow::new(copy, &copy.source)),
+            carried_from: copies.origin_of(agent, id).map(|copy| CarriedRow::new(copy, &copy.told_source)),
             carried_to: copies.copies_of(agent, id).map(|copy| CarriedRow::new(copy, &copy.target)).collect(),
         }
     }

@@ -60,6 +60,7 @@ mod test_resilience;
 mod test_resume;
 mod test_resume_again;
 mod test_save;
+mod test_save_again;
 mod test_sealed;
 #[cfg(unix)]
 mod test_share;

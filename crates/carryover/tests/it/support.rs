@@ -206,7 +206,7 @@ pub(crate) fn listed_agents() -> String {
 }
 
 /// A path as a folder's name, the way one of the clients makes it.
-fn slug(path: &str) -> String {
+pub(crate) fn slug(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 

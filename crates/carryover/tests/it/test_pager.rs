@@ -105,3 +105,16 @@ fn reports_are_wrapped_at_words_on_a_terminal() {
         assert!(wide.is_empty(), "{args:?}: {wide:#?}");
     }
 }
+
+#[test]
+fn documents_and_what_a_search_found_are_wrapped_at_words() {
+    let env = TestEnv::with_sessions();
+    env.run(&["save", CLAUDE, "--topic", "calc"]).success();
+    for args in [&["conversations", "show", "calc"][..], &["search", "README"]] {
+        let Some(output) = run_on_terminal(&env, args, &[("COLUMNS", "60"), ("NO_COLOR", "1")]) else { return };
+        let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+        let long = text.lines().find(|line| line.chars().count() > 60 && line.trim().contains(' '));
+        assert!(long.is_none_or(|line| line.contains("carryover ") || line.contains('/')), "{long:?}: {text}");
+        assert!(text.contains("README"), "{text}");
+    }
+}

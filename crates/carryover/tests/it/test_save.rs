@@ -145,6 +145,8 @@ fn a_save_is_taken_back_to_the_byte_and_a_dry_run_writes_nothing() {
     let saved = save(&env, &[CLAUDE]);
     assert_ne!(env.files(), between);
     env.run(&["undo", saved["undo_id"].as_str().unwrap()]).success();
+    assert_eq!(env.files(), between);
+    env.run(&["undo"]).success();
     assert!(!env.project().join("conversations").exists());
     // The folder that others use stays.
     let (first, second) = (save(&env, &[CLAUDE]), save(&env, &[CODEX]));

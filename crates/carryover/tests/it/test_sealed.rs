@@ -149,8 +149,13 @@ fn saving_again_stays_sealed_and_rewrites_nothing_that_has_not_changed() {
         shown.stdout.contains("> buy the competitor") && shown.stdout.contains("> Good. Then the changelog"),
         "{shown}"
     );
-    // Taken back, nothing is left of it.
+    // Taken back one after the other, nothing is left of it, and what was sealed is so in between.
     env.run(&["undo", more["undo_id"].as_str().unwrap()]).success();
+    assert!(fs_err::read(sealed_file(&first)).unwrap() == sealed);
+    for _ in 0..2 {
+        check_nothing_said(&env, &SAID);
+        env.run(&["undo"]).success();
+    }
     assert!(!env.project().join("conversations").exists());
 }
 

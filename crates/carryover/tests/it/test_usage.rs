@@ -29,7 +29,7 @@ fn help_is_an_answer() {
       sync           Push what has grown in this project, and fetch what others have pushed
       save           Keep a session in its project, to commit it and to go on with it later
       conversations  List the conversations that are kept in this project
-      undo           Take back what a resume wrote
+      undo           Take back what a resume or a save wrote
       search         Find what was said in any session, also in deleted ones
       restore        Bring back a session that its agent deleted
       forget         Delete sessions from the ledger, for good

@@ -16,8 +16,7 @@ pub fn resumed_conversation(saved: &SavedSession, now: Timestamp) -> String {
     if let Some(at) = Timestamp::parse(&saved.last_active) {
         out += &format!("Last active: {}\n", format_ago(at, now));
     }
-    let n = saved.message_count;
-    out += &format!("Messages: {n} {}\n", if n == 1 { "exchange" } else { "exchanges" });
+    out += &format!("Messages: {}\n", saved.message_count);
     if !saved.context_summary.trim().is_empty() {
         out += &format!("Summary: {}\n", plain_line(&saved.context_summary, 400));
     }
@@ -69,7 +68,7 @@ mod tests {
 
         Conversation: brainstorm / API Design Discussion
         Last active: 2 hours ago
-        Messages: 24 exchanges
+        Messages: 24
         Summary: REST or GraphQL? (END RESUMED CONTEXT]
 
         Previous context is loaded. The user expects you to continue where you left off.

@@ -417,7 +417,9 @@ fn begin_journal(
     let begun = Journal::begin(context, source_ref(session), target, &place.project);
     let title = session.found.title.as_deref().map(|title| redact_title(title, &[]));
     let is_in_editor = plan.ops.iter().any(|op| matches!(op, WriteOp::AddRow(_)));
-    Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), title, is_in_editor, ..begun }
+    let source_name = session.agent.as_captured().map(|_| session.found.id.clone());
+    let (session_file, session_key) = (plan.file.clone(), plan.key.clone());
+    Journal { source_name, title, session_file, session_key, is_in_editor, ..begun }
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.

@@ -53,6 +53,15 @@ impl Conversation {
         self.folder.join(SESSION_FOLDER).join(SESSION_FILE)
     }
 
+    /// Whether a path is where a conversation of a project has its `session.json`, and really there.
+    pub(super) fn is_session_file(project: &Path, file: &Path) -> bool {
+        let all = project.join(FOLDER);
+        let inside = file.strip_prefix(&all).ok().and_then(Path::to_str).unwrap_or_default().replace('\\', "/");
+        let parts: Vec<&str> = inside.split('/').collect();
+        let [date, id, SESSION_FOLDER, SESSION_FILE] = parts.as_slice() else { return false };
+        is_date(date) && is_id(id) && is_inside(&all, file)
+    }
+
     pub fn messages_file(&self) -> PathBuf {
         self.folder.join(SESSION_FOLDER).join(MESSAGES_FILE)
     }

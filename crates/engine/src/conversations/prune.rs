@@ -1,5 +1,6 @@
 //! Old histories, dropped: the messages go, the document and what is known of the conversation stay.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -7,12 +8,15 @@ use carryover_core::time::Timestamp;
 
 use super::folder::Conversation;
 use super::store;
+use super::thread::thread_name;
 use crate::context::Context;
 
-/// The conversations whose messages would be dropped: they have some, and were last used before then.
+/// The saves whose messages would be dropped: they have some, and nothing of the conversation was used since then. What
+/// is gone on with is as old as its last save.
 pub fn list_prunable(conversations: &[Conversation], before: Timestamp) -> Vec<&Conversation> {
-    let is_old =
-        |one: &&Conversation| (one.has_messages || one.has_sealed) && one.last_active().is_some_and(|at| at < before);
+    let used = |one: &Conversation| one.last_active().is_none_or(|at| at >= before);
+    let in_use: BTreeSet<String> = conversations.iter().filter(|one| used(one)).map(thread_name).collect();
+    let is_old = |one: &&Conversation| (one.has_messages || one.has_sealed) && !in_use.contains(&thread_name(one));
     conversations.iter().filter(is_old).collect()
 }
 

@@ -43,7 +43,8 @@ pub struct SaveOptions<'a> {
     pub project: Option<&'a Path>,
     pub kind: Option<&'a str>,
     pub topic: Option<&'a str>,
-    pub status: SavedStatus,
+    /// How it stands; where nothing is said, paused, or as it stood where nothing new was said either.
+    pub status: Option<SavedStatus>,
     pub redact: bool,
     /// Seals the messages; those of a conversation that is sealed are so without it.
     pub encrypt: bool,
@@ -87,6 +88,14 @@ impl SavePlan {
         Some(if unsealed.is_unchanged { Sealing::Unchanged } else { needed })
     }
 
+    /// The files that would be written, in the order in which they are told.
+    pub fn list_changed(&self) -> Vec<PathBuf> {
+        let sealed = matches!(self.sealing(), Some(Sealing::Needed { .. })).then(|| self.conversation.sealed_file());
+        let mut changed: Vec<PathBuf> = self.changes.list_changed().into_iter().map(|(path, _)| path.clone()).collect();
+        changed.extend(sealed.filter(|sealed| !changed.contains(sealed)));
+        changed
+    }
+
     /// Seals the messages; until that is done, they are not among what is written.
     pub fn seal(&mut self, new: &NewLock) -> Result<(), SealError> {
         let path = self.conversation.sealed_file();
@@ -104,8 +113,10 @@ impl SavePlan {
 
 /// A save that was written.
 pub struct Saved {
-    /// By which `undo` knows it; none where it came with a clone.
+    /// By which `undo` knows it; none where nothing had changed.
     pub undo_id: Option<String>,
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
     pub warnings: Vec<String>,
 }
 
@@ -136,11 +147,15 @@ pub fn plan_save(
         *count > 0
     });
     let seals = options.encrypt || earlier.into_iter().chain(predecessor).any(|one| one.is_sealed(context));
-    let draft = Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root, seals };
+    let added = messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines));
+    let stands = earlier.filter(|_| added == 0).map(|earlier| earlier.saved.status);
+    let status = options.status.or(stands).unwrap_or_default();
+    let draft =
+        Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root, seals, status };
     let (conversation, head) = draft.make_conversation(earlier, predecessor, &listing.conversations);
     let mut plan = SavePlan {
         is_new: earlier.is_none(),
-        added: messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines)),
+        added,
         keeps_document: false,
         masked,
         left_out: messages.left_out,
@@ -153,8 +168,10 @@ pub fn plan_save(
     let fill = |plan: &mut SavePlan| {
         if let Some(head) = &head {
             plan.unsealed = Some(Unsealed::new(context, head, &messages.messages, earlier, predecessor)?);
-            plan.warnings.extend(warn_open(context, &plan.conversation, earlier, &listing.conversations));
+            let is_titled = options.topic.is_some();
+            plan.warnings.extend(warn_open(context, &plan.conversation, earlier, is_titled, &listing.conversations));
         }
+        plan.warnings.extend(earlier.into_iter().flat_map(|earlier| warn_kept(earlier, options, status)));
         draft.fill_contents(plan, earlier)
     };
     fill(&mut plan).map_err(|source| ResumeError::Write { path: root, source })?;
@@ -163,15 +180,37 @@ pub fn plan_save(
 
 /// Writes a save.
 pub fn apply_save(context: &Context, plan: &SavePlan) -> io::Result<Saved> {
-    let (undo_id, warnings) = write_files(context, &plan.root, &plan.conversation, &plan.changes)?;
-    Ok(Saved { undo_id, warnings })
+    let written = write_files(context, &plan.root, &plan.conversation, &plan.changes)?;
+    Ok(Saved { undo_id: written.undo_id, files: written.files, warnings: written.warnings })
 }
 
 fn count_saved_lines(earlier: &Conversation) -> usize {
-    if earlier.has_sealed {
+    if earlier.has_sealed || !earlier.has_messages {
         return earlier.saved.document.messages;
     }
     super::store::read_messages(earlier).ok().flatten().map_or(0, |(messages, unread)| messages.len() + unread)
+}
+
+const KEPT_NAMES: &str = "its title and the name of its folder stay as they were";
+
+/// Warnings about what a save again leaves as it was, though something else was asked for, and about what it changes
+/// unasked.
+fn warn_kept(earlier: &Conversation, options: &SaveOptions<'_>, status: SavedStatus) -> Vec<String> {
+    let was = &earlier.saved;
+    let mut warnings = Vec::new();
+    if options.kind.is_some_and(|kind| kind != was.conversation_type) {
+        warnings.push(format!(
+            "its type stays `{}`: a conversation keeps the type of its first save",
+            was.conversation_type
+        ));
+    }
+    if options.topic.is_some_and(|topic| !earlier.id.ends_with(&format!("-{}", slugify(topic)))) {
+        warnings.push(format!("its folder keeps its name, {}: only the title is another", earlier.id));
+    }
+    if options.status.is_none() && was.status == SavedStatus::Completed && status != was.status {
+        warnings.push(format!("it was completed, and is {} again: something new was said", status.name()));
+    }
+    warnings
 }
 
 /// Warnings about what of a sealed conversation can be read all the same.
@@ -179,14 +218,14 @@ fn warn_open(
     context: &Context,
     conversation: &Conversation,
     earlier: Option<&Conversation>,
+    is_titled: bool,
     all: &[Conversation],
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     if earlier.is_some_and(|earlier| earlier.has_messages && !earlier.is_sealed(context)) {
-        warnings.push(
-            "its messages were in the open until now: its title and the name of its folder stay as they were, and what              git has committed stays in its history"
-                .to_owned(),
-        );
+        let stays = if is_titled { "the name of its folder stays as it was" } else { KEPT_NAMES };
+        let committed = "what git has committed stays in its history";
+        warnings.push(format!("its messages were in the open until now: {stays}, and {committed}"));
     }
     let is_other =
         |other: &&Conversation| other.name() != conversation.name() && other.has_messages && !other.has_sealed;
@@ -216,6 +255,7 @@ struct Draft<'a> {
     root: &'a Path,
     /// Nothing of what was said may be in the open.
     seals: bool,
+    status: SavedStatus,
 }
 
 impl Draft<'_> {
@@ -265,7 +305,7 @@ impl Draft<'_> {
             conversation_id: earlier.map(|earlier| earlier.id.clone()).unwrap_or_default(),
             conversation_type: kind.unwrap_or_else(|| type_from_command(agent_config.command.as_deref())),
             title: choose_title(brief, &agent_config, topic, titled),
-            status: self.options.status,
+            status: self.status,
             created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
             last_active: written(header.updated_at.or(begun)),
             message_count: self.distilled.history.n_messages,

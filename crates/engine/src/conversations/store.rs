@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use carryover_agents::saved::read_saved;
 use carryover_agents::{AGENTS, AgentError};
 use carryover_core::plain::escaped_json;
-use carryover_core::render::saved::{SavedMessage, SavedSession, SavedStatus};
+use carryover_core::render::saved::{SavedMessage, SavedSession};
 use carryover_core::transcript::SessionId;
 use sha2::{Digest, Sha256};
 
@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::own::files;
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, SAVED_CONVERSATION, SealedNote, SessionRef, State, WrittenFile};
+use crate::write::replaced::ReplacedFile;
 use crate::write::undo;
 
 /// A file to be written: its place and its bytes.
@@ -65,73 +66,86 @@ pub(super) fn session_content(saved: &SavedSession) -> io::Result<Vec<u8>> {
     Ok(format!("{}\n", escaped_json(&text)).into_bytes())
 }
 
-/// Writes the files of a conversation. What is new is in a journal first, so that it can be taken back; what is written
-/// again is noted in the same one.
+/// What a save wrote.
+#[derive(Default)]
+pub(super) struct Written {
+    /// By which `undo` knows it; none where nothing had changed.
+    pub(super) undo_id: Option<String>,
+    pub(super) files: Vec<PathBuf>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Writes the files of a conversation that have changed. Every save has a journal of its own, which says first what was
+/// there before: to take it back is to have the save before it again.
 pub(super) fn write_files(
     context: &Context,
     root: &Path,
     conversation: &Conversation,
     changes: &FileChanges,
-) -> io::Result<(Option<String>, Vec<String>)> {
-    let FileChanges { contents, dropped, sealed } = changes;
+) -> io::Result<Written> {
     let disk = &mut RealDisk;
     let _lock = Lock::acquire(context)?;
     let warnings = undo::recover(AGENTS, disk, context);
     refuse_links(root, conversation)?;
-    let is_new = !conversation.folder.exists();
-    let earlier = find_journal(context, conversation);
-    let mut journal = match earlier {
-        Some(journal) => journal,
-        None if is_new => begin_journal(context, root, conversation),
-        // It came with a clone, or was taken back: git knows how it was.
-        None => {
-            replace_all(disk, root, contents)?;
-            drop_all(disk, dropped)?;
-            return Ok((None, warnings));
-        }
-    };
-    journal.title = Some(conversation.saved.title.clone());
-    for (path, bytes) in contents {
-        journal.files.retain(|written| written.path != *path);
+    let (contents, dropped) = (changes.list_changed(), changes.list_dropped());
+    if contents.is_empty() && dropped.is_empty() {
+        return Ok(Written { warnings, ..Written::default() });
+    }
+    let mut journal = begin_journal(context, root, conversation);
+    journal.sealed = changes.sealed.clone().or_else(|| find_sealed_note(context, conversation).map(|(note, _)| note));
+    for (path, bytes) in &contents {
+        let before = ReplacedFile::keep(disk, context, &journal, path, bytes)?;
+        journal.replaced.extend(before);
         journal.files.push(WrittenFile::from_bytes(path, bytes));
     }
-    journal.sealed = sealed.clone().or(journal.sealed);
-    if is_new {
-        journal.folders = missing_folders(&conversation.session_file());
-        journal::write(disk, context, &journal)?;
-        for folder in &journal.folders {
-            disk.create_folder(folder, false)?;
-        }
+    for path in &dropped {
+        let before = ReplacedFile::keep(disk, context, &journal, path, &[])?;
+        journal.replaced.extend(before);
     }
-    replace_all(disk, root, contents)?;
-    drop_all(disk, dropped)?;
-    journal.files.retain(|written| !dropped.contains(&written.path));
+    journal.folders = missing_folders(&conversation.session_file());
+    journal::write(disk, context, &journal)?;
+    let done = replace_all(disk, root, &journal.folders, &contents).and_then(|()| drop_all(disk, &dropped));
+    if let Err(error) = done {
+        // The first error is the one to tell; what is not taken back now is with the next write.
+        undo::undo_journal(AGENTS, disk, context, &mut journal, false).ok();
+        return Err(error);
+    }
     journal.state = State::Done;
     journal::write(disk, context, &journal)?;
-    Ok((Some(journal.id), warnings))
+    let files = contents.iter().map(|(path, _)| path.clone()).collect();
+    Ok(Written { undo_id: Some(journal.id), files, warnings })
 }
 
-fn replace_all(disk: &mut dyn Disk, root: &Path, contents: &[NewContent]) -> io::Result<()> {
+impl FileChanges {
+    /// Those of the contents that are not in their files already.
+    pub(super) fn list_changed(&self) -> Vec<&NewContent> {
+        let is_there = |(path, bytes): &NewContent| {
+            files::read_bounded(path, bytes.len() as u64 + 1).ok().flatten().as_deref() == Some(bytes)
+        };
+        self.contents.iter().filter(|content| !is_there(content)).collect()
+    }
+
+    fn list_dropped(&self) -> Vec<&PathBuf> {
+        self.dropped.iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+    }
+}
+
+fn replace_all(disk: &mut dyn Disk, root: &Path, folders: &[PathBuf], contents: &[&NewContent]) -> io::Result<()> {
+    for folder in folders {
+        disk.create_folder(folder, false)?;
+    }
     for (path, bytes) in contents {
-        for folder in missing_folders(path) {
-            disk.create_folder(&folder, false)?;
-        }
-        if files::read_bounded(path, bytes.len() as u64 + 1).ok().flatten().as_deref() != Some(bytes) {
-            disk.replace_shared(path, bytes, root)?;
-        }
+        disk.replace_shared(path, bytes, root)?;
     }
     Ok(())
 }
 
-fn drop_all(disk: &mut dyn Disk, dropped: &[PathBuf]) -> io::Result<()> {
-    for path in dropped.iter().filter(|path| path.symlink_metadata().is_ok()) {
-        disk.remove_file(path)?;
-    }
-    Ok(())
+fn drop_all(disk: &mut dyn Disk, dropped: &[&PathBuf]) -> io::Result<()> {
+    dropped.iter().try_for_each(|path| disk.remove_file(path))
 }
 
 /// A clone may bring a link, which would lead us to write elsewhere.
-fn refuse_links(root: &Path, conversation: &Conversation) -> io::Result<()> {
+pub(super) fn refuse_links(root: &Path, conversation: &Conversation) -> io::Result<()> {
     let file = conversation.session_file();
     let above = file.ancestors().take_while(|above| *above != root);
     let files = [conversation.messages_file(), conversation.sealed_file(), conversation.document_file()];
@@ -156,16 +170,13 @@ fn begin_journal(context: &Context, root: &Path, conversation: &Conversation) ->
     let saved = &conversation.saved;
     let source = SessionRef { agent: saved.agent.clone(), session: SessionId(saved.session_id.clone()) };
     let target = SessionRef { agent: SAVED_CONVERSATION.to_owned(), session: SessionId(conversation.name()) };
-    Journal::begin(context, source, target, root)
+    Journal { title: Some(saved.title.clone()), ..Journal::begin(context, source, target, root) }
 }
 
-fn find_journal(context: &Context, conversation: &Conversation) -> Option<Journal> {
-    let session = conversation.session_file();
-    journal::read_all(context).into_iter().find(|journal| {
-        journal.state == State::Done
-            && journal.target.agent == SAVED_CONVERSATION
-            && journal.files.iter().any(|written| written.path == session)
-    })
+/// What is known of the saves of the conversation in a folder, the last first.
+pub(super) fn list_journals(context: &Context, folder: &Path) -> Vec<Journal> {
+    let is_its = |journal: &Journal| journal.state == State::Done && journal.is_saved() && journal.has_files_in(folder);
+    journal::read_all(context).into_iter().filter(is_its).collect()
 }
 
 /// How we sealed the messages of a conversation, and the file as we left it.
@@ -173,29 +184,23 @@ pub(super) fn find_sealed_note(
     context: &Context,
     conversation: &Conversation,
 ) -> Option<(SealedNote, Option<WrittenFile>)> {
-    let journal = find_journal(context, conversation)?;
+    let journals = list_journals(context, &conversation.folder);
     let path = conversation.sealed_file();
-    let left = journal.files.iter().find(|written| written.path == path).cloned();
-    Some((journal.sealed?, left))
+    let left = journals.iter().flat_map(|journal| &journal.files).find(|written| written.path == path).cloned();
+    Some((journals.into_iter().next()?.sealed?, left))
 }
 
-/// Notes how a conversation stands; one without `session.json` has no place for it.
-pub fn set_status(context: &Context, root: &Path, conversation: &Conversation, status: SavedStatus) -> io::Result<()> {
-    if !conversation.has_session || conversation.saved.status == status {
-        return Ok(());
-    }
-    let saved = SavedSession { status, ..conversation.saved.clone() };
-    let contents = vec![(conversation.session_file(), session_content(&saved)?)];
-    write_files(context, root, conversation, &FileChanges { contents, ..FileChanges::default() })?;
-    Ok(())
-}
-
-/// Drops a file of a conversation; what is noted of it in a journal goes, too.
+/// Drops a file of a conversation; what journals have of it goes, too.
 pub(super) fn remove_file(context: &Context, conversation: &Conversation, path: &Path) -> io::Result<()> {
     let disk = &mut RealDisk;
     let _lock = Lock::acquire(context)?;
-    if let Some(mut journal) = find_journal(context, conversation) {
+    for mut journal in list_journals(context, &conversation.folder) {
+        let copies = journal.replaced.iter().filter(|before| before.path == *path).filter_map(|before| before.copy);
+        for copy in copies {
+            files::remove_if_there(&journal::backup_path(context, &journal.id, copy))?;
+        }
         journal.files.retain(|written| written.path != *path);
+        journal.replaced.retain(|before| before.path != *path);
         journal::write(disk, context, &journal)?;
     }
     disk.remove_file(path)

@@ -31,16 +31,30 @@ pub(super) fn find_predecessor<'a>(
     session: &SessionRef,
     history: &History,
 ) -> Option<&'a Conversation> {
+    find_carried_save(context, conversations, session).or_else(|| find_named_save(conversations, history))
+}
+
+/// The save of the session that one was carried from, however often.
+fn find_carried_save<'a>(
+    context: &Context,
+    conversations: &'a [Conversation],
+    session: &SessionRef,
+) -> Option<&'a Conversation> {
     let copies = Copies::load(context);
     let mut at = session.clone();
     for _ in 0..MAX_STEPS {
-        let Some(copy) = copies.origin_of(&at.agent, &at.session) else { break };
-        at = copy.source.clone();
+        at = copies.origin_of(&at.agent, &at.session)?.source.clone();
         if let Some(save) = find_save(conversations, &at) {
             return Some(save);
         }
     }
-    find_named_save(conversations, history)
+    None
+}
+
+/// Whether a session is the one that was saved, or a copy of it.
+pub fn is_of_conversation(context: &Context, conversation: &Conversation, session: &SessionRef) -> bool {
+    let one = std::slice::from_ref(conversation);
+    find_save(one, session).or_else(|| find_carried_save(context, one, session)).is_some()
 }
 
 /// The save that a resumed conversation's prompt names.

@@ -20,6 +20,8 @@ pub struct CarriedCopy {
     pub undo_id: String,
     pub at: Timestamp,
     pub source: SessionRef,
+    /// The source as it is told: a file that was read, by what it calls itself.
+    pub told_source: SessionRef,
     pub target: SessionRef,
     /// The folder that it goes on in.
     pub project: PathBuf,
@@ -101,7 +103,10 @@ impl CarriedCopy {
 
 impl From<Journal> for CarriedCopy {
     fn from(journal: Journal) -> Self {
+        let named = journal.source_name.clone().filter(|name| !name.0.is_empty());
+        let session = named.unwrap_or_else(|| journal.source.session.clone());
         Self {
+            told_source: SessionRef { agent: journal.source.agent.clone(), session },
             undo_id: journal.id.clone(),
             at: journal.at,
             source: journal.source.clone(),

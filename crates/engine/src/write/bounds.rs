@@ -117,7 +117,8 @@ impl WriteScope {
     }
 
     fn find_file_outside(&self, journal: &Journal) -> Option<PathBuf> {
-        let files = || journal.files.iter().map(|left| &left.path);
+        let replaced = || journal.replaced.iter().map(|before| &before.path);
+        let files = || journal.files.iter().map(|left| &left.path).chain(replaced());
         let sessions: Vec<PathBuf> =
             files().filter_map(|file| real_path(file).filter(|file| self.is_session(file))).collect();
         let is_ours = |file: &PathBuf| {
@@ -128,7 +129,11 @@ impl WriteScope {
                     || self.is_companion(&file, &sessions, journal)
             })
         };
-        files().find(|file| !is_ours(file)).cloned()
+        let is_kept = |file: &PathBuf| {
+            real_path(file).is_some_and(|file| self.conversation.iter().any(|folder| file.starts_with(folder)))
+        };
+        // Files that are put back are those of a conversation, and of nobody else.
+        files().find(|file| !is_ours(file)).or_else(|| replaced().find(|file| !is_kept(file))).cloned()
     }
 
     fn is_session(&self, file: &Path) -> bool {

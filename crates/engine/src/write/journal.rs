@@ -14,10 +14,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
+use crate::conversations::status::StatusNote;
 use crate::handoff::pointer::Pointer;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::Disk;
+use crate::write::replaced::ReplacedFile;
 
 const SCHEMA: &str = "carryover.journal/1";
 /// The same shape, as it was called before what `resume --json` prints had that name for itself.
@@ -28,7 +30,7 @@ pub(crate) const FROM_LEDGER: &str = "ledger";
 /// Whose target the standing pointers in a project are: nobody's session.
 pub(crate) const STANDING_POINTERS: &str = "handoff";
 /// Whose target a conversation is that was saved in its project.
-pub(crate) const SAVED_CONVERSATION: &str = "conversation";
+pub const SAVED_CONVERSATION: &str = "conversation";
 /// Whose target a folder is that the files of a capsule were put into.
 pub(crate) const RESTORED_WORKSPACE: &str = "workspace";
 /// No session is put into more values of others.
@@ -191,6 +193,9 @@ pub(crate) struct Journal {
     pub(crate) state: State,
     pub(crate) at: Timestamp,
     pub(crate) source: SessionRef,
+    /// What the source calls itself, where it is a file that is known by its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) source_name: Option<SessionId>,
     pub(crate) target: SessionRef,
     /// The session's title, masked: a journal outlives the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,6 +209,12 @@ pub(crate) struct Journal {
     pub(crate) files: Vec<WrittenFile>,
     /// Folders that did not exist before, outermost first.
     pub(crate) folders: Vec<PathBuf>,
+    /// Files that were there before, as they were: they are put back, and not removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) replaced: Vec<ReplacedFile>,
+    /// The status of a conversation that goes on with this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<StatusNote>,
     pub(crate) rows: Vec<Rows>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) lines: Vec<Lines>,
@@ -304,6 +315,7 @@ impl Journal {
             state: State::Writing,
             at: context.env.now,
             source,
+            source_name: None,
             target,
             title: None,
             project: project.to_owned(),
@@ -311,6 +323,8 @@ impl Journal {
             session_key: None,
             files: Vec::new(),
             folders: Vec::new(),
+            replaced: Vec::new(),
+            status: None,
             rows: Vec::new(),
             lines: Vec::new(),
             blocks: Vec::new(),
@@ -333,10 +347,16 @@ impl Journal {
         self.target.agent == RESTORED_WORKSPACE
     }
 
+    /// Whether it tells of a conversation that was saved in its project.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.target.agent == SAVED_CONVERSATION
+    }
+
     /// Whether something that it left is in a folder.
     pub(crate) fn has_files_in(&self, folder: &Path) -> bool {
         let blocks = self.blocks.iter().map(|block| &block.file);
-        self.files.iter().map(|left| &left.path).chain(blocks).any(|file| file.starts_with(folder))
+        let replaced = self.replaced.iter().map(|before| &before.path);
+        self.files.iter().map(|left| &left.path).chain(blocks).chain(replaced).any(|file| file.starts_with(folder))
     }
 
     pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
@@ -420,7 +440,8 @@ pub(crate) fn read_by_id(context: &Context, id: &str) -> Option<Journal> {
     let databases = journal.rows.iter().map(|rows| &rows.database);
     let blocks = journal.blocks.iter().map(|block| &block.file);
     let ignored = journal.ignored.iter().map(|ignored| &ignored.file);
-    let files = journal.files.iter().map(|left| &left.path).chain(blocks).chain(ignored);
+    let replaced = journal.replaced.iter().map(|before| &before.path);
+    let files = journal.files.iter().map(|left| &left.path).chain(blocks).chain(ignored).chain(replaced);
     let paths = files.chain(&journal.folders).chain(lines).chain(databases);
     let known = [SCHEMA, EARLIER_SCHEMA].contains(&journal.schema.as_str());
     let sound = known && journal.id == id && paths.into_iter().all(|path| path.is_absolute());

@@ -60,9 +60,11 @@ pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> 
     {
         taken.removed_parts.push(RemovedPart { kind: "line", file: left.file.clone() });
     }
-    for left in &journal.files {
+    for left in journal.files.iter().filter(|left| !journal.is_replaced(&left.path)) {
         if left.shared {
             // It goes with its folder.
+        } else if journal.is_written_in(left) {
+            taken.warnings.push(format!("{} was written in by hand, and stays", left.path.display()));
         } else if remove_if_exists(disk, &left.path)? {
             taken.removed.push(left.path.clone());
         } else if journal.state == State::Done {

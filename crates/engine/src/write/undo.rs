@@ -7,6 +7,7 @@ use carryover_agents::{AGENTS, Agent};
 
 use crate::capsule::workspace::{Strictness, TakeBackError, TakenFiles};
 use crate::context::Context;
+use crate::conversations::status::take_back_status;
 use crate::handoff::blocks;
 use crate::handoff::pointer::Pointer;
 use crate::handoff::project_dir;
@@ -15,9 +16,11 @@ use crate::sessions::project::ProjectMatcher;
 use crate::write::bounds;
 use crate::write::closed::{self, NotClosed};
 use crate::write::disk::{Disk, RealDisk};
+pub use crate::write::journal::SAVED_CONVERSATION;
 use crate::write::journal::{self, Journal, Lock, State};
 use crate::write::ownership;
 use crate::write::removal::{Removal, remove_if_exists, take_back};
+use crate::write::replaced::{find_later_save, put_back};
 use crate::write::rows;
 use crate::write::scratch;
 use crate::write::undo_files::{self, find_kept};
@@ -37,6 +40,8 @@ pub struct UndoReport {
     pub removed: Vec<PathBuf>,
     /// Blocks and lines that were removed from files that stay.
     pub removed_parts: Vec<RemovedPart>,
+    /// Files that were there before, and are as they were then.
+    pub put_back: Vec<PathBuf>,
     pub warnings: Vec<String>,
     /// Files in a folder that it leaves as they are.
     pub kept: Option<KeptFiles>,
@@ -64,8 +69,10 @@ pub enum UndoError {
     NothingHere,
     #[error("{} cannot be read, and may be the resume that is meant: nothing was taken back", journal.display())]
     Unreadable { journal: PathBuf },
-    #[error("{} has been changed since it was written: its client has been at it", path.display())]
-    Used { id: String, path: PathBuf },
+    #[error("{} has been changed since it was written{}", path.display(), used.told())]
+    Used { id: String, path: PathBuf, used: UsedFile },
+    #[error("{name} was saved again after that ({later}): nothing was taken back")]
+    SavedAgain { name: String, later: String },
     #[error("{} names {}, where no resume of ours writes: nothing was taken back", journal.display(), path.display())]
     OutOfReach { journal: PathBuf, path: PathBuf },
     #[error("{} names {}, which is not, or no longer, what was written: nothing was taken back", journal.display(), path.display())]
@@ -90,6 +97,25 @@ pub enum UndoError {
         #[source]
         source: io::Error,
     },
+}
+
+/// What somebody has changed since it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsedFile {
+    /// A client goes on in it.
+    Session,
+    /// The document of a conversation, which no undo removes then.
+    Document,
+    Other,
+}
+
+impl UsedFile {
+    const fn told(self) -> &'static str {
+        match self {
+            Self::Session => ": its client has been at it",
+            Self::Document | Self::Other => "",
+        }
+    }
 }
 
 /// A resume that was cut short, by a crash or a power failure.
@@ -199,6 +225,14 @@ pub(super) fn choose_journal(context: &Context, id: Option<&str>) -> Result<Jour
         // Listings show the session's name.
         fitting = open.into_iter().filter(|journal| fits(&journal.target.session.0)).collect();
     }
+    // Of one conversation, the last save is what can be taken back.
+    if let [newest, earlier @ ..] = fitting.as_slice()
+        && newest.is_saved()
+        && newest.target.session.0.starts_with(id)
+        && earlier.iter().all(|one| one.target == newest.target && one.project == newest.project)
+    {
+        fitting.truncate(1);
+    }
     let exact = fitting.iter().position(|journal| journal.id == id);
     if exact.is_none() {
         refuse_unreadable(context, fits)?;
@@ -244,6 +278,9 @@ pub(crate) fn undo_journal(
         let is_theirs = journal.state == State::Writing && !force;
         return Err(if is_theirs { used_error(journal, &path) } else { UndoError::Foreign { journal: own, path } });
     }
+    if let Some(later) = find_later_save(context, journal) {
+        return Err(UndoError::SavedAgain { name: journal.target.session.0.clone(), later: later.id });
+    }
     closed::check_for_journal(agents, disk, &context.env, journal)
         .map_err(|reason| UndoError::EditorOpen { agent: journal.target.agent.clone(), reason })?;
     if journal.state == State::Writing {
@@ -251,8 +288,8 @@ pub(crate) fn undo_journal(
     }
     let heir = ownership::next_line_owner(context, journal);
     let line = heir.is_some().then(|| journal.ignored.take()).flatten();
-    let taken = take_back(disk, journal, force);
-    let Removal { removed, removed_parts: taken_out, mut warnings } = match taken {
+    let taken = put_back(disk, context, journal, force).and_then(|put| Ok((put, take_back(disk, journal, force)?)));
+    let (put, Removal { removed, removed_parts: taken_out, mut warnings }) = match taken {
         Ok(taken) => taken,
         Err(error) => {
             journal.ignored = line;
@@ -263,7 +300,9 @@ pub(crate) fn undo_journal(
         write_journal(disk, context, &Journal { ignored: line, ..heir })?;
     }
     ownership::transfer_shared(disk, context, journal)?;
+    warnings.extend(put.warnings);
     warnings.extend(warn_dangling(context, journal));
+    warnings.extend(take_back_status(disk, context, journal));
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;
     let lineage = journal::lineage_path(context, &journal.id);
@@ -276,6 +315,7 @@ pub(crate) fn undo_journal(
         session: journal.target.session.0.clone(),
         removed,
         removed_parts: taken_out,
+        put_back: put.files,
         warnings,
         kept: find_kept(context, &journal.id),
         taken: None,
@@ -335,10 +375,15 @@ pub(super) fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
     for left in journal.files.iter().filter(|left| !left.shared) {
         match Fingerprint::from_file(&left.path, None) {
             Ok(now) if now == (left.size, left.digest) => {}
+            // It was cut short before this one was written.
+            Ok(_) if journal.is_as_before(&left.path) => {}
             Ok(_) => return Err(used_error(journal, &left.path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(undo_error(&left.path)(error)),
         }
+    }
+    if let Some(path) = journal.find_remade() {
+        return Err(used_error(journal, path));
     }
     for block in &journal.blocks {
         match blocks::is_unchanged(block) {
@@ -359,7 +404,13 @@ pub(super) fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
 }
 
 fn used_error(journal: &Journal, path: &Path) -> UndoError {
-    UndoError::Used { id: journal.id.clone(), path: path.to_owned() }
+    let is_session = journal.blocks.is_empty() && AGENTS.iter().any(|agent| agent.facts().id == journal.target.agent);
+    let used = match is_session {
+        true => UsedFile::Session,
+        false if journal.is_document(path) => UsedFile::Document,
+        false => UsedFile::Other,
+    };
+    UndoError::Used { id: journal.id.clone(), path: path.to_owned(), used }
 }
 
 pub(super) fn undo_error(path: &Path) -> impl FnOnce(io::Error) -> UndoError {

@@ -223,6 +223,7 @@ impl UndoReport {
             session: journal.target.session.0.clone(),
             removed: Vec::new(),
             removed_parts: Vec::new(),
+            put_back: Vec::new(),
             warnings: Vec::new(),
             kept: None,
             taken: None,

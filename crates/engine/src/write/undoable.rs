@@ -33,6 +33,9 @@ impl From<Journal> for Undoable {
         let (made, blocks): (Vec<_>, Vec<_>) = journal.blocks.into_iter().partition(blocks::goes_with_file);
         let [made, blocks] = [made, blocks].map(|blocks| blocks.into_iter().map(|block| block.file));
         let ignored = journal.ignored.into_iter().map(|line| line.file);
+        let replaced: Vec<PathBuf> = journal.replaced.into_iter().map(|before| before.path).collect();
+        let files = journal.files.into_iter().map(|file| file.path).filter(|path| !replaced.contains(path));
+        let files = files.chain(made).collect();
         Self {
             id: journal.id,
             source: journal.source.agent,
@@ -41,9 +44,9 @@ impl From<Journal> for Undoable {
             title: journal.title,
             at: journal.at,
             project: journal.project,
-            files: journal.files.into_iter().map(|file| file.path).chain(made).collect(),
+            files,
             workspace: None,
-            shared: lines.chain(rows).chain(blocks).chain(ignored).collect(),
+            shared: lines.chain(rows).chain(blocks).chain(ignored).chain(replaced).collect(),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::error::CommandError;
 use crate::key_args::UnsealArgs;
 use crate::session_row::abbreviate_home;
 use crate::ui::{COMMAND, DIM, Ui};
+use crate::wrap::wrap_prose;
 
 /// Show a conversation: its saves in order, and the document of the last one
 #[derive(Args)]
@@ -70,7 +71,8 @@ pub(super) fn show_conversation(
         writeln!(ui.out(), "  {COMMAND}carryover conversations show {} --unseal{COMMAND:#}", chosen.id)?;
     }
     if let Some(document) = document {
-        writeln!(ui.out(), "\n{}", strip_hidden(&document).trim_end())?;
+        let columns = ui.prose_columns();
+        writeln!(ui.out(), "\n{}", wrap_prose(strip_hidden(&document).trim_end(), columns))?;
     }
     Ok(())
 }

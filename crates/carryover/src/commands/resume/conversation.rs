@@ -1,6 +1,7 @@
 //! Going on with a conversation that is kept in a project: the command that it was begun with, as it is now, then where it
 //! stands, then its history.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use carryover_agents::{Facts, Target, agent_by_name};
@@ -15,7 +16,10 @@ use carryover_engine::conversations::command::{CurrentCommand, find_current, lis
 use carryover_engine::conversations::find::{Named, find_by_id, find_by_words};
 use carryover_engine::conversations::opening::render_opening;
 use carryover_engine::conversations::sealing::{OpenedConversation, is_sealed_by_passphrase, open_sealed};
-use carryover_engine::conversations::{Conversation, list_conversations, read_messages, set_status};
+use carryover_engine::conversations::status::{StatusNote, note_status, restore_status, set_status};
+use carryover_engine::conversations::thread::is_of_conversation;
+use carryover_engine::conversations::{Conversation, list_conversations, read_messages};
+use carryover_engine::sessions::copies::SessionRef;
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::select::{self, Query, session_in_file};
 use carryover_engine::sessions::unread::Unread;
@@ -39,6 +43,8 @@ pub(super) struct ResumedConversation {
     pub(super) opening: String,
     /// The session that it was, or what is kept of it; none where there is nothing but the document.
     pub(super) session: Option<ListedSession>,
+    /// How it stood before it went on.
+    status_before: RefCell<Option<StatusNote>>,
     /// Holds what was opened for as long as it is read.
     _opened: Option<OpenedConversation>,
 }
@@ -48,7 +54,7 @@ pub(super) fn find_named(context: &Context, args: &ResumeArgs) -> Result<Option<
     find_conversation(context, args, find_by_id)
 }
 
-/// The conversation that the words fit; the session that fits them, if there is one, must be its own.
+/// The conversation that the words fit; the session that fits them, if there is one, must be its own or a copy of that.
 pub(super) fn find_fitting(
     context: &Context,
     args: &ResumeArgs,
@@ -56,7 +62,8 @@ pub(super) fn find_fitting(
 ) -> Result<Option<ResumedConversation>, CommandError> {
     let is_own = |one: &&Conversation| {
         session.is_none_or(|session| {
-            one.saved.agent == session.agent.facts().id && one.saved.session_id == session.found.id.0
+            let agent = session.agent.facts().id.to_owned();
+            is_of_conversation(context, one, &SessionRef { agent, session: session.found.id.clone() })
         })
     };
     find_conversation(context, args, |all, words| match find_by_words(all, words) {
@@ -92,7 +99,17 @@ fn find_conversation(
         Some(session) => Some(session),
         None => find_messages(context, &kept, &conversation)?,
     };
-    Ok(Some(ResumedConversation { root, kept, conversation, command, opening, session, _opened: opened }))
+    let status_before = RefCell::default();
+    Ok(Some(ResumedConversation {
+        root,
+        kept,
+        conversation,
+        command,
+        opening,
+        session,
+        status_before,
+        _opened: opened,
+    }))
 }
 
 /// Opens a conversation that is sealed.
@@ -160,15 +177,27 @@ impl ResumedConversation {
 
     /// Notes that it goes on.
     pub(super) fn mark_active(&self, context: &Context) -> Result<(), CommandError> {
-        Ok(set_status(context, &self.root, &self.kept, SavedStatus::Active)?)
+        let note = set_status(context, &self.root, &self.kept, SavedStatus::Active)?;
+        *self.status_before.borrow_mut() = note;
+        Ok(())
+    }
+
+    /// Puts that to the session that it goes on in: both are taken back together. A copy that this one has replaced has
+    /// taken it back with itself.
+    pub(super) fn note_active(&self, context: &Context, undo_id: &str) -> Result<(), CommandError> {
+        let again = set_status(context, &self.root, &self.kept, SavedStatus::Active)?;
+        if let Some(note) = again.or_else(|| self.status_before.borrow_mut().take()) {
+            note_status(context, undo_id, note)?;
+        }
+        Ok(())
     }
 
     /// Notes that it did not go on after all.
     pub(super) fn restore_status(&self, context: &Context) {
-        let mut now = self.kept.clone();
-        now.saved.status = SavedStatus::Active;
-        // The first error is the one to tell.
-        set_status(context, &self.root, &now, self.kept.saved.status).ok();
+        if let Some(note) = self.status_before.borrow_mut().take() {
+            // The first error is the one to tell.
+            restore_status(context, &note).ok();
+        }
     }
 
     /// Goes on from a prompt.

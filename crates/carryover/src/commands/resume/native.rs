@@ -105,6 +105,9 @@ pub(super) fn resume_natively(
         into_editor: args.goes_into_editor(context, target),
     };
     let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
+    if let (Some(conversation), Some(id)) = (conversation, &report.undo_id) {
+        conversation.note_active(context, id)?;
+    }
     let changes = conversation.map(|one| one.changes(context, &Target::from_facts(target.facts())));
     report.warnings.extend(changes.unwrap_or_default());
     if !args.fork && args.project.is_none() && is_own(context, session, target) {

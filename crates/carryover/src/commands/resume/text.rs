@@ -11,6 +11,7 @@ use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
 use super::ResumeArgs;
+use super::conversation::ResumedConversation;
 use crate::delivery::{Delivery, Prompt, show_command};
 use crate::error::{CommandError, ErrorKind};
 use crate::launch::{launch_client, write_command};
@@ -91,6 +92,7 @@ pub(super) fn as_context(
     target: &Target,
     args: &ResumeArgs,
     mut warnings: Vec<String>,
+    conversation: Option<&ResumedConversation>,
 ) -> Result<(), CommandError> {
     let distilled = distil_with_args(ui, context, session, args)?;
     let facts = session.agent.facts();
@@ -106,6 +108,9 @@ pub(super) fn as_context(
         dry_run: args.dry_run,
     };
     let left = write_context_file(context, &leaving)?;
+    if let (Some(conversation), Some(id)) = (conversation, &left.undo_id) {
+        conversation.note_active(context, id)?;
+    }
     warnings.extend(distilled.warnings.iter().chain(&left.warnings).cloned());
     let command = start_command(target, &left, &distilled);
     if ui.is_json() {

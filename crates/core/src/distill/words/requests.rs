@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::printout::is_printout;
-use super::substance::has_substance;
+use super::substance::{has_substance, is_client_command};
 use super::{Event, Item, Message, Task, Words};
 use crate::distill::work::error_lines;
 
@@ -22,11 +22,11 @@ const MIN_LAST_WORDS_CHARS: usize = 400;
 const MAX_LAST_WORDS: usize = 4;
 
 pub(super) fn find_task(words: &Words<'_>) -> Task {
-    let present = &words.prompts;
+    let present: Vec<&Message<'_>> = words.prompts.iter().filter(|prompt| !is_client_command(prompt.text)).collect();
     let Some(last) = present.last() else { return Task::default() };
-    let request = present.iter().rev().find(|prompt| stands_alone(prompt)).unwrap_or(last);
-    let follow_up = (request.step != last.step).then_some(last);
-    let began = present.iter().find(|prompt| stands_alone(prompt)).filter(|first| first.step < request.step);
+    let request = present.iter().copied().rev().find(|prompt| stands_alone(prompt)).unwrap_or(last);
+    let follow_up = (request.step != last.step).then_some(*last);
+    let began = present.iter().copied().find(|prompt| stands_alone(prompt)).filter(|first| first.step < request.step);
     Task {
         request: Some(words.quote_message(request, REQUEST_CHARS)),
         in_reply_to: follow_up.and_then(|last| reply_before(words, last)),
@@ -37,7 +37,7 @@ pub(super) fn find_task(words: &Words<'_>) -> Task {
 
 /// Whether a prompt says by itself what is to be done.
 fn stands_alone(prompt: &Message<'_>) -> bool {
-    has_substance(prompt.text) && !is_printout(prompt.text)
+    has_substance(prompt.text) && !is_printout(prompt.text) && !is_client_command(prompt.text)
 }
 
 /// A prompt beside the task; of a long printout, the lines that tell the error.

@@ -15,6 +15,14 @@ pub(super) fn has_substance(text: &str) -> bool {
         || names_something(text)
 }
 
+/// Commands by which users tell a client to shorten its context: what is typed behind them is for the account of it.
+const COMPACTING: [&str; 2] = ["/compact", "/compress"];
+
+/// Whether a prompt is a command to the client about itself, and no request.
+pub(super) fn is_client_command(text: &str) -> bool {
+    text.split_whitespace().next().is_some_and(|word| COMPACTING.contains(&word))
+}
+
 /// Letters of scripts that put no space between words.
 fn is_spaceless(letter: char) -> bool {
     matches!(u32::from(letter), 0x0e00..=0x0eff | 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff)
@@ -27,7 +35,13 @@ fn names_something(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::has_substance;
+    use super::{has_substance, is_client_command};
+
+    #[test]
+    fn a_command_to_the_client_is_no_request() {
+        assert!(["/compact", " /compact keep the names", "/compress"].iter().all(|text| is_client_command(text)));
+        assert!(!["/plan the move", "/compact-all x", "compact it", ""].iter().any(|text| is_client_command(text)));
+    }
 
     #[test]
     fn short_prompts_need_what_they_answer() {
