@@ -24,6 +24,8 @@ mod hooks;
 mod memory;
 mod openclaw;
 mod opencode;
+#[cfg(test)]
+mod own_session_tests;
 mod pi;
 mod plan;
 mod pointer_file;
@@ -56,9 +58,9 @@ pub use hooks::{
 };
 pub use memory::{Memory, MemoryFile, MemoryPlace};
 pub use plan::{
-    CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, JsonReferrer, LifeSign, Loss, NewRow, Origins, OwnerRow,
-    ResumeCommand, RowCells, RowContent, SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER, TargetView,
-    VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
+    CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, JsonReferrer, LifeSign, Loss, NOT_CONVERSATION, NewRow,
+    Origins, OwnerRow, ResumeCommand, RowCells, RowContent, SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER,
+    TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
 pub use pointer_file::{POINTER_FILES, PointerFile, PointerReaders};
 pub use recording::{AddressForm, FindServices, LaunchChanges, LaunchModule, LaunchView, ModelService};

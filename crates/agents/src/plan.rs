@@ -79,6 +79,9 @@ pub struct WrittenEntry {
 /// Which records hold which entries.
 pub type Origins = Vec<WrittenEntry>;
 
+/// The reason of losses among which nothing is that was said.
+pub const NOT_CONVERSATION: &str = "they are not the conversation, and stay behind";
+
 /// Something that the target cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {

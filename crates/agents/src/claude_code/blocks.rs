@@ -104,10 +104,10 @@ pub(super) fn relocate_paths(record: &mut Value, moves: Relocation<'_>) {
             moves.move_value(value);
         }
     }
-    let Some(message) = record.get_mut("message") else { return };
-    for block in message["content"].as_array_mut().into_iter().flatten() {
-        if block["type"] == "tool_use" {
-            moves.move_value(&mut block["input"]);
+    let blocks = record.pointer_mut("/message/content").and_then(Value::as_array_mut);
+    for call in blocks.into_iter().flatten().filter(|block| block["type"] == "tool_use") {
+        if let Some(input) = call.get_mut("input") {
+            moves.move_value(input);
         }
     }
 }

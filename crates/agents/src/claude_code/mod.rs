@@ -13,6 +13,7 @@ mod discover;
 mod hooks;
 mod kept_files;
 mod memory;
+mod moved_record;
 mod own_session;
 mod past;
 mod prompt_sorter;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::FACTS;
 use super::blocks::{self, BlockWriter};
 use super::boilerplate;
+use super::moved_record;
 use super::slug::make_slug;
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
@@ -78,7 +79,7 @@ impl<'a> SessionWriter<'a> {
         for (index, carried) in self.request.entries.iter().enumerate() {
             if let Some(line) = own.find_line(carried) {
                 self.chain.lines[line].entries.push(index);
-            } else if let Some(record) = own.find_record(carried).and_then(|raw| serde_json::from_str(raw).ok()) {
+            } else if let Some(record) = own.find_record(carried).and_then(moved_record::read_kept) {
                 own.note_line(carried, self.chain.lines.len());
                 self.write_back(record, index);
             } else {

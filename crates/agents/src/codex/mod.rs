@@ -12,6 +12,7 @@ mod hooks;
 mod item;
 mod memory;
 mod meta;
+mod moved_record;
 mod native;
 mod outcome;
 mod own_session;

@@ -1,33 +1,22 @@
 //! A session that moves as a whole, to another folder or another home: what the client had said of the place it was in moves
 //! along, so that it is not said anew behind everything.
 //!
-//! Nothing that grants or instructs moves: the client takes approvals, sandbox and its own instructions from a session's
-//! records where they stand there, whatever its settings say.
+//! Nothing that grants or instructs moves: what may is named in `moved_record`.
 
 use carryover_core::json::Json;
 use serde_json::{Value, json};
 
 use super::config::Config;
 use super::rollout_writer::WrittenRollout;
-use super::{Codex, native, rollout, write};
+use super::{Codex, moved_record, native, rollout, write};
 use crate::formats::file::{self, MAX_DOCUMENT_BYTES};
 use crate::formats::ids::Ids;
+use crate::formats::kept_fields::{replace_field, set_field};
 use crate::formats::moved_log::{MovedLog, rename};
 use crate::formats::relocate::Relocation;
 use crate::formats::request::{own_relocations, project_text};
+use crate::formats::session_lines::WrittenFile;
 use crate::{AgentError, OwnSession, TargetView, WritePlan, WriteRequest, Writer};
-
-/// What the first record and the settings of a turn may hold that grants or instructs.
-const GRANTS: &[&str] = &[
-    "base_instructions",
-    "dynamic_tools",
-    "approval_policy",
-    "approvals_reviewer",
-    "sandbox_policy",
-    "permission_profile",
-    "user_instructions",
-    "developer_instructions",
-];
 
 impl Writer for Codex {
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
@@ -55,11 +44,13 @@ impl Writer for Codex {
         };
         let bytes = file::read_bytes(&own.source.path, MAX_DOCUMENT_BYTES)?;
         let Some(log) = moved.move_log(&bytes) else { return Ok(None) };
+        let Some(written) = log.into_written(request.entries) else { return Ok(None) };
+        let WrittenFile { bytes, origins, losses, translated } = written;
         let written = WrittenRollout {
-            origins: log.find_origins(request.entries, 0),
-            bytes: log.into_bytes(),
-            losses: Vec::new(),
-            translated: 0,
+            bytes,
+            origins,
+            losses,
+            translated,
             ended_at: request.entries.iter().filter_map(|carried| carried.entry.at).max(),
         };
         let file = rollout::path_for(root, request.started_at, &target.env.zone, &session);
@@ -82,36 +73,33 @@ impl SessionMove<'_> {
         let first = bytes.split(|byte| *byte == b'\n').next()?;
         let first: Value = serde_json::from_slice(first).ok()?;
         (first["type"] == "session_meta" && first["payload"].is_object()).then_some(())?;
-        let mut ordinal = 0;
+        // The beginning of one that goes on from another's is not here.
+        first["payload"]["history_base"].is_null().then_some(())?;
+        let mut ordinal = 0_u64;
         Some(MovedLog::from_lines(bytes, |record| {
-            if is_grant(record) {
+            if !moved_record::keep_record(record) {
                 return false;
             }
             self.move_record(record);
-            if record.get("ordinal").is_some() {
-                record["ordinal"] = json!(ordinal);
-            }
+            replace_field(record, "ordinal", ordinal);
             ordinal += 1;
             true
         }))
     }
 
     fn move_record(&self, record: &mut Value) {
-        let payload = &mut record["payload"];
-        rename(payload, self.old, self.session);
         let kind = record["type"].as_str().unwrap_or_default().to_owned();
-        let payload = &mut record["payload"];
+        let Some(payload) = record.get_mut("payload") else { return };
+        rename(payload, self.old, self.session);
         match kind.as_str() {
             "session_meta" => {
-                payload["model_provider"] = json!(self.config.provider);
-                payload["source"] = json!("cli");
-                remove_grants(payload);
+                set_field(payload, "model_provider", self.config.provider.as_str());
+                set_field(payload, "source", "cli");
             }
             "turn_context" => {
-                remove_grants(payload);
                 // Without them the client would not know what it had said, and say it again.
-                payload["approval_policy"] = json!(self.config.approval);
-                payload["sandbox_policy"] = json!({ "type": "read-only" });
+                set_field(payload, "approval_policy", json!(self.config.approval));
+                set_field(payload, "sandbox_policy", json!({ "type": "read-only" }));
             }
             _ => {}
         }
@@ -125,9 +113,8 @@ fn move_payload(kind: &str, payload: &mut Value, moves: Relocation<'_>) {
     match kind {
         "response_item" => move_item(payload, moves),
         "compacted" => {
-            for item in payload["replacement_history"].as_array_mut().into_iter().flatten() {
-                move_item(item, moves);
-            }
+            let items = payload.get_mut("replacement_history").and_then(Value::as_array_mut);
+            items.into_iter().flatten().for_each(|item| move_item(item, moves));
         }
         // The state of its surroundings as the client knows it, by which it sees what has changed.
         "world_state" => moves.move_words(payload),
@@ -135,26 +122,10 @@ fn move_payload(kind: &str, payload: &mut Value, moves: Relocation<'_>) {
     }
 }
 
-/// Whether a record is there only to grant: what holds from here on, whatever the settings say.
-fn is_grant(record: &Value) -> bool {
-    record["type"] == "event_msg" && record["payload"]["type"] == "thread_settings_applied"
-}
-
-fn remove_grants(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.retain(|name, _| !GRANTS.contains(&name.as_str()));
-            fields.values_mut().for_each(remove_grants);
-        }
-        Value::Array(items) => items.iter_mut().for_each(remove_grants),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 /// Moves paths in the arguments of calls, and in what the client itself says.
 fn move_item(item: &mut Value, moves: Relocation<'_>) {
     if let Some(arguments) = item.get("arguments").and_then(Value::as_str).and_then(Json::parse) {
-        item["arguments"] = json!(moves.move_json(&arguments).as_str());
+        replace_field(item, "arguments", moves.move_json(&arguments).as_str());
     } else if item["type"] == "message" && !native::is_conversation(&item.to_string()) {
         moves.move_words(item);
     }
@@ -227,5 +198,41 @@ mod tests {
             (&payload(6)["output"], &payload(7)["content"][0]["text"]),
             (&json!("/old/a"), &json!("It is in /old."))
         );
+    }
+
+    /// What the client takes from a log beside the conversation, as 0.166.0 does.
+    #[test]
+    fn whatever_would_grant_or_bring_tools_stays_behind() {
+        let meta = json!({"id": ID, "timestamp": "2026-11-15T00:00:00.000Z", "cwd": "/old", "cli_version": "0.166.0",
+            "runtime_workspace_roots": ["/GRANT"], "dynamic_tools": ["GRANT"], "selected_capability_roots": "GRANT"});
+        let context = json!({"turn_id": "t", "cwd": "/old", "model": "m", "network": {"allowed_domains": ["GRANT"]},
+            "file_system_sandbox_policy": {"kind": "GRANT"}, "workspace_roots": ["/GRANT"],
+            "collaboration_mode": {"mode": "default", "settings": {"model": "m", "developer_instructions": "GRANT"}}});
+        let tools = json!({"type": "additional_tools", "tools": ["GRANT"]});
+        let compacted = json!({"message": "so far", "replacement_history": [message("user", "look"), tools, 5],
+            "resume_metadata": {"dynamic_tools": {"thread_id": ID, "tools": [{"name": "GRANT"}]}},
+            "retained_context": {"verified_answers": ["GRANT"]}, "mcp_resource_origins": "GRANT"});
+        let mut said = line(8, "response_item", &message("user", "and now"));
+        said["metadata"] = json!({"compaction_output": true, "harness_authored_configuration": "GRANT"});
+        let lines = [
+            line(0, "session_meta", &meta),
+            line(1, "turn_context", &context),
+            line(2, "compacted", &compacted),
+            line(3, "response_item", &tools),
+            line(4, "response_item", &json!({"type": "tool_search_output", "tools": ["GRANT"]})),
+            line(5, "dynamic_tools_updated", &json!({"tools": ["GRANT"]})),
+            line(6, "event_msg", &json!({"type": "session_configured", "approval_policy": "GRANT"})),
+            line(7, "event_msg", &json!({"type": "task_started", "turn_id": "t", "thread_settings": "GRANT"})),
+            said,
+        ];
+        let name = format!("sessions/2026/11/15/rollout-2026-11-15T00-00-00-{ID}.jsonl");
+        let plan = move_lines(&Codex, &name, &lines);
+        let moved = records(&plan);
+        let text = json!(moved).to_string();
+        assert!(!text.contains("GRANT"), "{text}");
+        assert_eq!((moved.len(), moved[4]["ordinal"].as_u64()), (5, Some(4)), "{text}");
+        assert_eq!(moved[2]["payload"]["replacement_history"], json!([message("user", "look")]));
+        assert_eq!(moved[4]["metadata"], json!({"compaction_output": true}));
+        assert_eq!(plan.losses[0].count, 4);
     }
 }

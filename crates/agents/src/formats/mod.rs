@@ -11,6 +11,7 @@ pub mod git;
 pub mod ids;
 pub mod in_database;
 pub mod jsonl;
+pub(crate) mod kept_fields;
 pub(crate) mod losses;
 pub(crate) mod messages;
 pub(crate) mod moved_log;

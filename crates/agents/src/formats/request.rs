@@ -19,7 +19,7 @@ pub(crate) fn project_text<'a>(request: &WriteRequest<'a>, agent: &'static str) 
 
 /// Where paths of the project have to be moved, if it is elsewhere now.
 pub(crate) fn project_relocation<'a>(request: &WriteRequest<'a>, project: &'a str) -> Option<Relocation<'a>> {
-    let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
+    let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project && !old.is_empty());
     old.map(|old| Relocation { old, new: project })
 }
 

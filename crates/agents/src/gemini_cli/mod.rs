@@ -11,6 +11,7 @@ mod failure;
 mod hooks;
 mod memory;
 mod message;
+mod moved_record;
 mod native;
 mod own_session;
 mod project;

@@ -1,17 +1,18 @@
 //! A session that moves as a whole, to another folder or another home: its client sends what it recorded, also what it sends twice.
+//! What may move is named in `moved_record`.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::project::hash_name;
-use super::{GeminiCli, write};
+use super::{GeminiCli, moved_record, write};
 use crate::formats::file::{self, MAX_DOCUMENT_BYTES};
 use crate::formats::ids::Ids;
+use crate::formats::kept_fields::replace_field;
 use crate::formats::moved_log::{MovedLog, rename};
 use crate::formats::relocate::Relocation;
 use crate::formats::request::{own_relocations, project_text};
-use crate::formats::session_lines::WrittenFile;
 use crate::{AgentError, OwnSession, TargetView, WritePlan, WriteRequest, Writer};
 
 /// How the client begins what it says of the place that it is in.
@@ -42,12 +43,14 @@ impl Writer for GeminiCli {
         };
         let bytes = file::read_bytes(&own.source.path, MAX_DOCUMENT_BYTES)?;
         let log = MovedLog::from_lines_of_records(&bytes, find_listed_records, |record| {
-            place.move_record(record);
-            true
+            let moves = moved_record::keep_record(record);
+            if moves {
+                place.move_record(record);
+            }
+            moves
         });
-        let origins = log.find_origins(request.entries, 0);
-        let written = WrittenFile { bytes: log.into_bytes(), origins, losses: Vec::new(), translated: 0 };
-        Ok(Some(write::plan_files(request, target, project, session, written)))
+        let written = log.into_written(request.entries);
+        Ok(written.map(|written| write::plan_files(request, target, project, session, written)))
     }
 }
 
@@ -79,9 +82,7 @@ struct SessionMove<'a> {
 impl SessionMove<'_> {
     fn move_record(&self, record: &mut Value) {
         rename(record, self.old, self.session);
-        if record.get("projectHash").is_some() {
-            record["projectHash"] = json!(self.project_hash);
-        }
+        replace_field(record, "projectHash", self.project_hash.as_str());
         let listed = record.pointer_mut("/$set/messages").and_then(Value::as_array_mut);
         match listed {
             Some(messages) => messages.iter_mut().for_each(|message| self.move_message(message)),
@@ -94,16 +95,18 @@ impl SessionMove<'_> {
             if is_context(message) {
                 moves.move_words(message);
             }
-            for call in message["toolCalls"].as_array_mut().into_iter().flatten() {
+            for call in list_items(message, "toolCalls") {
                 move_field(call, "args", *moves);
             }
-            for part in message["content"].as_array_mut().into_iter().flatten() {
-                if let Some(call) = part.get_mut("functionCall") {
-                    move_field(call, "args", *moves);
-                }
+            for call in list_items(message, "content").filter_map(|part| part.get_mut("functionCall")) {
+                move_field(call, "args", *moves);
             }
         }
     }
+}
+
+fn list_items<'a>(value: &'a mut Value, field: &str) -> impl Iterator<Item = &'a mut Value> {
+    value.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 fn move_field(value: &mut Value, field: &str, moves: Relocation<'_>) {
@@ -121,6 +124,8 @@ fn is_context(message: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::write_fixtures::{move_lines, records};
 
@@ -151,5 +156,32 @@ mod tests {
         assert_eq!(list[1]["content"][0]["text"], "look at /old");
         assert_eq!(list[2]["toolCalls"][0]["args"]["file_path"], "/new/a");
         assert_eq!(list[2]["toolCalls"][0]["result"], result);
+    }
+
+    /// What the client takes from a log beside the conversation, as 0.61.0 does.
+    #[test]
+    fn no_folders_move_and_records_gain_nothing() {
+        let said = json!({"id": "a", "timestamp": "2026-11-15T00:00:01.000Z", "type": "user", "content": "look"});
+        let answer = json!({"id": "b", "timestamp": "2026-11-15T00:00:02.000Z", "type": "gemini"});
+        let mut more = answer.clone();
+        more["directories"] = json!(["GRANT"]);
+        let lines = [
+            json!({"sessionId": ID, "projectHash": "h", "startTime": "2026-11-15T00:00:00.000Z", "kind": "main",
+                "directories": ["GRANT"]}),
+            said.clone(),
+            more,
+            json!({"$set": {"directories": ["GRANT"], "lastUpdated": "2026-11-15T00:00:03.000Z"}}),
+            json!({"$set": {"messages": [said, {"type": "tools", "content": "GRANT"}, 5, answer]}, "directories": ["GRANT"]}),
+            json!({"type": "tools", "content": "GRANT"}),
+            json!({"anything": "GRANT"}),
+        ];
+        let plan = move_lines(&GeminiCli, "tmp/old/chats/session-2026-11-15T00-00-5f0c1e6a.jsonl", &lines);
+        let moved = records(&plan);
+        let text = json!(moved).to_string();
+        assert!(!text.contains("GRANT"), "{text}");
+        assert_eq!((&moved[1], &moved[2]), (&said, &answer));
+        assert_eq!(moved[3], json!({"$set": {"lastUpdated": "2026-11-15T00:00:03.000Z"}}));
+        assert_eq!(moved[4], json!({"$set": {"messages": [said, answer]}}));
+        assert_eq!((moved.len(), plan.losses[0].count), (5, 2));
     }
 }

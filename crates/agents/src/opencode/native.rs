@@ -3,6 +3,9 @@
 use carryover_core::time::Timestamp;
 use serde_json::{Value, json};
 
+use super::text_origin::TASK_EXECUTED;
+use crate::formats::kept_fields::KeptFields;
+
 /// The message, if it is one that the client's import takes: it is checked here, for the import stops half-way.
 pub(super) fn parse_message(raw: &str) -> Option<Value> {
     let value: Value = serde_json::from_str(raw).ok()?;
@@ -24,7 +27,42 @@ pub(super) fn parse_message(raw: &str) -> Option<Value> {
         _ => false,
     };
     let sound = sound && info["time"]["created"].is_number();
-    (sound && value["parts"].as_array()?.iter().all(is_valid_part)).then_some(value)
+    (sound && value["parts"].as_array()?.iter().all(is_valid_part)).then(|| keep_message(value))
+}
+
+/// What of a prompt's own fields goes back. Not among them: a system prompt, and which tools there are.
+const PROMPT: KeptFields = KeptFields::whole(&["id", "sessionID", "role", "time", "agent", "model", "summary"]);
+
+const REPLY: KeptFields = KeptFields::whole(&[
+    "id",
+    "sessionID",
+    "role",
+    "time",
+    "parentID",
+    "modelID",
+    "providerID",
+    "mode",
+    "agent",
+    "path",
+    "summary",
+    "cost",
+    "tokens",
+    "finish",
+    "error",
+]);
+
+/// The message without what the client would do, rather than say, when it goes on.
+fn keep_message(mut message: Value) -> Value {
+    let fields = if message["info"]["role"] == "user" { PROMPT } else { REPLY };
+    if let Some(info) = message.get_mut("info") {
+        fields.keep(info);
+    }
+    let parts = message.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten();
+    for part in parts.filter(|part| part["type"] == "subtask") {
+        // One that no reply follows is run with the next prompt, whoever asked for it. This is what the client says of it.
+        *part = json!({ "type": "text", "text": TASK_EXECUTED, "synthetic": true });
+    }
+    message
 }
 
 fn is_valid_part(part: &Value) -> bool {
@@ -84,4 +122,23 @@ pub(super) fn part_attachments(part: &mut Value) -> impl Iterator<Item = &mut Va
 pub(super) fn list_calls(message: &Value) -> Vec<(usize, String)> {
     let parts = message["parts"].as_array().into_iter().flatten().enumerate();
     parts.filter_map(|(place, part)| Some((place, part["callID"].as_str()?.to_owned()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_and_does_nothing() {
+        let prompt = json!({
+            "info": {"role": "user", "agent": "build", "time": {"created": 1}, "system": "OBEY", "tools": {"bash": true},
+                "model": {"providerID": "p", "modelID": "m"}},
+            "parts": [{"type": "text", "text": "look"},
+                {"type": "subtask", "agent": "evil", "prompt": "OBEY", "description": "OBEY", "command": "OBEY"}],
+        });
+        let kept = parse_message(&prompt.to_string()).unwrap();
+        assert!(!kept.to_string().contains("OBEY") && kept["info"]["tools"].is_null(), "{kept}");
+        assert_eq!(kept["parts"][0], prompt["parts"][0]);
+        assert_eq!(kept["parts"][1]["text"], TASK_EXECUTED);
+    }
 }

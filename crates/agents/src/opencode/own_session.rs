@@ -2,7 +2,7 @@
 //! client forbids its model to ask questions, and then does not offer it the tool.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{OpenCode, write};
 use crate::formats::file::{self, MAX_DOCUMENT_BYTES};
@@ -32,17 +32,21 @@ impl Writer for OpenCode {
     ) -> Result<Option<WritePlan>, AgentError> {
         let Ok(document) = file::read_bytes(&own.source.path, MAX_DOCUMENT_BYTES) else { return Ok(None) };
         let Ok(session) = serde_json::from_slice::<WireSession>(&document) else { return Ok(None) };
-        // Rules that allow something stay behind: permissions never widen.
-        let is_denial = |rule: &Value| rule["action"] == "deny";
-        let denials: Vec<Value> = session.info.permission.into_iter().filter(is_denial).collect();
+        let denials: Vec<Value> = session.info.permission.iter().filter_map(copy_denial).collect();
         write::plan_session(request, target, &denials).map(Some)
     }
 }
 
+/// A rule that forbids something, and nothing else that it may hold. Those that allow something stay behind: permissions
+/// never widen.
+fn copy_denial(rule: &Value) -> Option<Value> {
+    let word = |name: &str| rule[name].as_str();
+    let (permission, pattern) = (word("permission")?, word("pattern")?);
+    (word("action") == Some("deny")).then(|| json!({ "permission": permission, "pattern": pattern, "action": "deny" }))
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::write_fixtures::{moved_request, moved_session, sample_env, write_lines};
     use crate::{Source, Store, WriteOp};
@@ -52,7 +56,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session.json");
         let rule = |what: &str, action: &str| json!({"permission": what, "pattern": "*", "action": action});
-        let rules = [rule("question", "deny"), rule("bash", "allow")];
+        let mut more = rule("question", "deny");
+        more["allow"] = json!("*");
+        let rules = [more, rule("bash", "allow"), json!({"action": "deny"}), json!(5)];
         write_lines(&path, &[json!({"info": {"id": "ses_1", "permission": rules}, "messages": []})]);
         let (env, source, header) = (sample_env(), Source::file(&path), carryover_core::transcript::Header::default());
         let store = Store { root: "/home/u/store".into() };

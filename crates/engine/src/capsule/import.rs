@@ -9,7 +9,7 @@ use carryover_core::transcript::SessionId;
 use super::boundary::digest_instructions;
 use super::manifest::Manifest;
 use super::member_path::{decode_path, path_from_bytes};
-use super::open::LaidOut;
+use super::open::{LaidOut, RawRecords};
 use super::workspace::{
     FilesMode, Placement, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty, leads_through_link,
 };
@@ -123,7 +123,7 @@ fn import_session(
 ) -> Result<Imported, CapsuleError> {
     let project = project_below(&options.folder, &capsule.workspace.project);
     let mut warnings = find_drift(context, capsule, &project, &workspace);
-    let laid_out = capsule.lay_out(context)?;
+    let laid_out = capsule.lay_out(context, choose_records(&capsule.manifest, options, &mut warnings))?;
     let (mut report, own_records) =
         carry_session(context, &capsule.manifest, &laid_out, options, &project, &mut warnings)?;
     warnings.append(&mut report.warnings);
@@ -223,6 +223,19 @@ fn find_drift(
     warnings
 }
 
+/// The agent's own records are for that agent alone, and for as many as can be moved at once.
+fn choose_records(manifest: &Manifest, options: &ImportOptions, warnings: &mut Vec<String>) -> RawRecords {
+    if !manifest.has_raw_records() || options.target.facts().id != manifest.source.agent {
+        return RawRecords::Left;
+    }
+    if manifest.raw_records_fit() {
+        return RawRecords::Taken;
+    }
+    warnings
+        .push("the agent's own records are too many or too long to move as they are, the transcript is taken".into());
+    RawRecords::Left
+}
+
 /// Carries the session over: from the agent's own records where it gets them back, else from the transcript.
 fn carry_session(
     context: &Context,
@@ -242,8 +255,7 @@ fn carry_session(
         whole: None,
         into_editor: false,
     };
-    let is_own = options.target.facts().id == manifest.source.agent;
-    if let Some(raw) = laid_out.raw_session.as_ref().filter(|_| is_own) {
+    if let Some(raw) = &laid_out.raw_session {
         let session = list_session(options.target, manifest, raw, &laid_out.raw_root);
         let moved = MovedRecords { old_home: manifest.raw_home.as_ref().map(PathBuf::from) };
         let whole = resume::Options { whole: Some(moved), ..options.clone() };

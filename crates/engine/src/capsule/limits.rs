@@ -21,6 +21,10 @@ pub(crate) const MAX_TOTAL_BYTES: u64 = 16 << 30;
 /// A transcript is read as a whole.
 pub(super) const MAX_TRANSCRIPT_BYTES: u64 = carryover_agents::formats::file::MAX_DOCUMENT_BYTES;
 
+/// The source's own records, where they move as a whole: all of them are in memory at once.
+pub(super) const MAX_RAW_RECORDS: usize = 4_000;
+pub(super) const MAX_RAW_BYTES: u64 = 512 << 20;
+
 /// So many bytes may come out of one packed byte, beyond the first ones. Nobody's work packs better.
 pub const MAX_RATIO: u64 = 250;
 const UNRATED_BYTES: u64 = 16 << 20;

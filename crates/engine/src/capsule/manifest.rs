@@ -147,6 +147,13 @@ impl Manifest {
         at.and_then(|at| u64::try_from(at.seconds()).ok()).unwrap_or(0)
     }
 
+    /// Whether the source's own records are few and short enough to move as a whole, for which all are in memory at once.
+    pub(super) fn raw_records_fit(&self) -> bool {
+        let raw = || self.members.iter().filter(|member| member.name.starts_with(RAW));
+        let total = raw().fold(0_u64, |total, member| total.saturating_add(member.bytes));
+        raw().count() <= limits::MAX_RAW_RECORDS && total <= limits::MAX_RAW_BYTES
+    }
+
     /// Whether the source's own records came along.
     pub fn has_raw_records(&self) -> bool {
         self.raw_session.is_some()

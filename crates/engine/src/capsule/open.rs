@@ -182,6 +182,13 @@ fn unreadable(name: &str, error: io::Error) -> CapsuleError {
     super::metered::explain_read(error, name, 0)
 }
 
+/// Whether the source's own records are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RawRecords {
+    Taken,
+    Left,
+}
+
 /// What of a capsule was laid out to be read.
 pub(super) struct LaidOut {
     /// Removed when nobody reads it any more.
@@ -193,11 +200,12 @@ pub(super) struct LaidOut {
 }
 
 impl VerifiedCapsule {
-    /// Unpacks the transcript and the source's own records into a folder of ours.
-    pub(super) fn lay_out(&mut self, context: &Context) -> Result<LaidOut, CapsuleError> {
+    /// Unpacks the transcript into a folder of ours, and the source's own records where they are asked for.
+    pub(super) fn lay_out(&mut self, context: &Context, with: RawRecords) -> Result<LaidOut, CapsuleError> {
         let folder = StagingFolder::create(context, IMPORT_FOLDER)?;
         let manifest = &self.manifest;
-        let is_wanted = |name: &str| name == TRANSCRIPT || name.starts_with(RAW);
+        let takes_raw = with == RawRecords::Taken;
+        let is_wanted = |name: &str| name == TRANSCRIPT || (takes_raw && name.starts_with(RAW));
         let mut n_left = manifest.members.iter().filter(|member| is_wanted(&member.name)).count();
         self.container.walk(&mut |name, _, content| {
             if is_wanted(name) {
@@ -211,7 +219,7 @@ impl VerifiedCapsule {
             Ok(if n_left == 0 { Walk::Stop } else { Walk::GoOn })
         })?;
         let transcript = folder.path().join(TRANSCRIPT);
-        let raw_session = manifest.raw_session.as_ref().map(|name| folder.path().join(name));
+        let raw_session = manifest.raw_session.as_ref().filter(|_| takes_raw).map(|name| folder.path().join(name));
         let raw_root = folder.path().join(RAW);
         Ok(LaidOut { _folder: folder, transcript, raw_session, raw_root })
     }

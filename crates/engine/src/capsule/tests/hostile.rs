@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use tar::EntryType;
 
-use super::super::manifest::{SNAPSHOT, TRANSCRIPT};
+use super::super::limits::{MAX_RAW_BYTES, MAX_RAW_RECORDS};
+use super::super::manifest::{Manifest, RAW, SNAPSHOT, TRANSCRIPT};
 use super::super::workspace::{FileChange, StagedChange, WorktreeChange};
 use super::super::{Capsule, CapsuleError};
 use super::crafted::{Crafted, CraftedEntry, file, open, pack, pack_members, special};
@@ -225,4 +226,24 @@ fn folders_with_links_are_refused() {
         let error = Capsule::open(folder.path()).err().unwrap();
         assert!(error.to_string().contains("is no file"), "{error}");
     }
+}
+
+#[test]
+fn records_that_are_too_many_or_too_long_to_be_held_at_once_do_not_move_as_they_are() {
+    let manifest = |n_records: usize, bytes: u64| {
+        let mut crafted = Crafted::with_files(&[file("tree/a", b"1")]);
+        crafted.members.extend((0..n_records).map(|n| (format!("{RAW}{n}"), b"x".to_vec())));
+        let sealed = crafted.seal();
+        let mut manifest = Manifest::parse(&sealed[0].1).unwrap();
+        manifest
+            .members
+            .iter_mut()
+            .filter(|member| member.name.starts_with(RAW))
+            .for_each(|member| member.bytes = bytes);
+        manifest
+    };
+    assert!(manifest(0, 0).raw_records_fit() && manifest(3, 1 << 20).raw_records_fit());
+    assert!(!manifest(MAX_RAW_RECORDS + 1, 1).raw_records_fit());
+    assert!(!manifest(2, MAX_RAW_BYTES / 2 + 1).raw_records_fit());
+    assert!(!manifest(2, u64::MAX).raw_records_fit());
 }
