@@ -224,17 +224,29 @@ impl From<ResumeError> for CommandError {
             }
             _ => None,
         };
-        let unread = if let ResumeError::Empty(unread) = &error { unread.warnings() } else { Vec::new() };
-        hint.into_iter().fold(Self::new(kind, error), Self::with_hint).with_details(unread)
+        let own_hint = match &error {
+            ResumeError::Run { program, .. } => Some(format!(
+                "see that `{program}` starts by itself, then run this again; `--target` names another agent"
+            )),
+            _ => hint.map(str::to_owned),
+        };
+        let details = match &error {
+            ResumeError::Empty(unread) => unread.warnings(),
+            ResumeError::Run { program, said, .. } => said.iter().map(|line| format!("{program}: {line}")).collect(),
+            _ => Vec::new(),
+        };
+        own_hint.into_iter().fold(Self::new(kind, error), Self::with_hint).with_details(details)
     }
 }
 
 impl From<UndoError> for CommandError {
     fn from(error: UndoError) -> Self {
         let kind = match &error {
-            UndoError::Nothing | UndoError::NothingHere | UndoError::NotFound(_) | UndoError::Ambiguous { .. } => {
-                ErrorKind::NotFound
-            }
+            UndoError::Nothing
+            | UndoError::NothingHere
+            | UndoError::NotFound(_)
+            | UndoError::Ambiguous { .. }
+            | UndoError::FilesLeft { .. } => ErrorKind::NotFound,
             _ => ErrorKind::Io,
         };
         let hints = match &error {
@@ -256,13 +268,17 @@ impl From<UndoError> for CommandError {
                 "another resume is taken back by its id: `carryover undo ID`".into(),
                 "if nothing is to be undone by that file, remove it; `carryover doctor` names all such files".into(),
             ],
-            UndoError::Files { id, source: TakeBackError::Changed { .. } } => vec![
-                format!("`carryover undo {id}` takes the session back and leaves all files"),
-                format!("`carryover undo {id} --files --force` takes back those that nobody has changed"),
-            ],
-            UndoError::Files { id, .. } => {
-                vec![format!("`carryover undo {id}` takes the session back and leaves all files")]
+            UndoError::Files { id, is_alone, source } => {
+                let session = format!("`carryover undo {id}` takes the session back and leaves all files");
+                let rest = format!("`carryover undo {id} --files --force` takes back those that nobody has changed");
+                let is_changed = matches!(source, TakeBackError::Changed { .. });
+                (!is_alone).then_some(session).into_iter().chain(is_changed.then_some(rest)).collect()
             }
+            UndoError::FilesInUse { id, .. } => vec![
+                format!("`carryover undo {id}` takes its own session back and leaves all files"),
+                format!("`carryover undo {id} --files --force` takes the files back all the same"),
+            ],
+            UndoError::FilesLeft { id, .. } => vec![format!("`carryover undo {id} --files` takes them back")],
             UndoError::NoFiles { .. } => vec![
                 "files that were there already, or were written over others with `import --force`, stay".into(),
                 "without `--files`, `carryover undo` takes the session back".into(),

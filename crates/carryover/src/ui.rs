@@ -100,6 +100,11 @@ impl Ui {
         if is_cut { self.width } else { UNCUT_COLUMNS }
     }
 
+    /// The lines of the terminal that data goes to; none where it goes elsewhere.
+    pub(crate) fn rows(&self) -> Option<usize> {
+        self.rows
+    }
+
     /// The columns to wrap prose to; none where data does not go to a terminal.
     pub(crate) fn prose_columns(&self) -> Option<usize> {
         self.rows.map(|_| self.width)

@@ -7,15 +7,17 @@ mod verify;
 
 use std::path::{Path, PathBuf};
 
-use carryover_engine::capsule::Capsule;
+use carryover_engine::capsule::{Capsule, CapsuleError};
 use carryover_engine::context::Context;
+use carryover_engine::share::sealed::{FILE_END, is_locked_by_passphrase};
 use clap::{Args, Subcommand};
 
-pub(super) use export::tell_left_out;
+pub(super) use export::{list_masks, tell_left_out};
 pub(super) use pack::PackArgs;
 
 use crate::args::Globals;
 use crate::error::{CommandError, ErrorKind};
+use crate::shell::quote_word;
 use crate::ui::Ui;
 
 /// Pack a session with its workspace, to be opened elsewhere
@@ -57,12 +59,34 @@ pub(crate) fn cmd_capsule(
     }
 }
 
+/// Opens a file or a folder, whose name an error tells.
+fn open_file(context: &Context, word: &Path, path: &Path) -> Result<Capsule, CommandError> {
+    let explain = |error| match error {
+        CapsuleError::NoCapsule(reason) => {
+            let word = word.display();
+            let error = CommandError::new(ErrorKind::Io, format!("{word} is no capsule: {reason}"));
+            if !is_share(path) {
+                return error;
+            }
+            let name = quote_word(&word.to_string(), context.env.os);
+            error.with_hint(format!("it is encrypted, as `carryover share` does it: `carryover open {name}`"))
+        }
+        error => error.into(),
+    };
+    Capsule::open(path).map_err(explain)
+}
+
+/// Whether a file is one that `carryover share` made.
+fn is_share(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(FILE_END) && is_locked_by_passphrase(path).is_ok()
+}
+
 /// Opens the capsule that a word means: a file or folder, or one of ours by its id.
 pub(super) fn open_named(context: &Context, word: &Path) -> Result<(PathBuf, Capsule), CommandError> {
     use carryover_engine::capsule::shelf::find_capsules;
     let path = context.cwd.join(word);
     if path.exists() {
-        return Ok((path.clone(), Capsule::open(&path)?));
+        return Ok((path.clone(), open_file(context, word, &path)?));
     }
     let id = word.to_string_lossy();
     let mut found = find_capsules(context, &id);

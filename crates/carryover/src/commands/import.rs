@@ -1,6 +1,7 @@
 //! `carryover import`.
 
 mod document;
+mod here;
 mod listing;
 
 use std::path::{Path, PathBuf};
@@ -14,13 +15,13 @@ use carryover_engine::capsule::manifest::Manifest;
 use carryover_engine::capsule::shelf::find_capsules;
 use carryover_engine::client;
 use carryover_engine::context::Context;
-use carryover_engine::sessions::list::{Filter, list_sessions};
 use carryover_engine::sessions::select::{Query, select_session};
 use clap::Args;
 
 pub(crate) use document::import_document;
+use here::{SessionHere, go_on_here};
 
-use super::capsule::open_named;
+use super::capsule::{list_masks, open_named};
 use super::front::run_words;
 use super::resume::native::{show_next_steps, write_report};
 use crate::args::{Globals, agent_parser, parse_tokens};
@@ -101,9 +102,7 @@ pub(super) fn import_opened(
         Some(agent) => TargetChoice { agent, reason: "it was named".to_owned(), is_ambiguous: false },
         None => settle_target(ui, context, globals, &capsule.manifest)?,
     };
-    if let Some(words) = find_here(context, how, &capsule.manifest, target.agent) {
-        return run_words(ui, globals, &words);
-    }
+    let here = SessionHere::find(context, how, &capsule.manifest, target.agent);
     let mut verified = ui.while_doing("verifying the capsule…", || capsule.verify())?;
     let folder = how.project.as_deref().map_or_else(|| context.cwd.clone(), |project| context.cwd.join(project));
     let options = ImportOptions {
@@ -113,9 +112,22 @@ pub(super) fn import_opened(
         force: how.force,
         tokens: how.tokens.or(context.config.resume.tokens),
     };
-    let imported = ui.while_doing("unpacking the capsule…", || import_capsule(context, &mut verified, &options))?;
+    let mut copied = None;
+    if let Some(here) = &here {
+        copied = here.tell_longer_capsule(&verified.manifest);
+        if copied.is_none() {
+            if !here.is_left_behind(context, &mut verified, &options)? {
+                return go_on_here(ui, context, globals, here, path, &mut verified, &options);
+            }
+            let name = target.agent.facts().name;
+            copied = Some(format!("{name} has that session already, in another folder: this is a copy, in this one"));
+        }
+    }
+    let mut imported =
+        ui.while_doing("unpacking the capsule…", || import_capsule(context, &mut verified, &options))?;
+    imported.report.warnings.extend(copied);
     if ui.is_json() {
-        return Ok(ui.write_json(&import_document(path, &verified.manifest, &target, &imported))?);
+        return Ok(ui.write_json(&import_document(path, &verified, &target, &imported))?);
     }
     tell_import(ui, context, &imported, &target, &verified.manifest)
 }
@@ -134,24 +146,6 @@ fn find_session(context: &Context, how: &ImportHow, word: &Path) -> Option<Vec<S
     words.extend(how.project.as_ref().map(|project| format!("--project={}", project.display())));
     words.extend(how.fork.then(|| "--fork".to_owned()));
     Some(words)
-}
-
-/// The command for a capsule's session that is in the target's own store already: no copy is made unasked.
-fn find_here(
-    context: &Context,
-    how: &ImportHow,
-    manifest: &Manifest,
-    target: &'static dyn Agent,
-) -> Option<Vec<String>> {
-    if how.fork || how.project.is_some() || target.facts().id != manifest.source.agent {
-        return None;
-    }
-    let id = &manifest.source.session_id;
-    let listing = list_sessions(context, &Filter { agent: Some(target), ..Filter::default() });
-    listing.sessions.iter().any(|session| session.found.id.0 == *id).then(|| {
-        let agent = target.facts().id;
-        vec!["resume".to_owned(), format!("--session={id}"), format!("--source={agent}"), format!("--target={agent}")]
-    })
 }
 
 /// The agent that is chosen by itself; where others would do as well and somebody is there, it is asked for.
@@ -188,22 +182,37 @@ fn tell_import(
     manifest: &Manifest,
 ) -> Result<(), CommandError> {
     ui.status(format_args!("{GOOD}verified{GOOD:#} capsule {}", manifest.id))?;
-    let files = match &imported.workspace {
+    tell_files(ui, context, &imported.workspace, &imported.project)?;
+    ui.status(format_args!("  agent       {}: {}", target.agent.facts().name, target.reason))?;
+    if imported.own_records {
+        ui.status("  records     the agent's own, as it wrote them")?;
+    }
+    if manifest.redacted {
+        ui.status(format_args!("  masked      {}", list_masks(&imported.masked)))?;
+    }
+    write_report(ui, context, &imported.report)?;
+    show_next_steps(ui, context, &imported.report, false)
+}
+
+/// What became of the files, and in which folder.
+fn tell_files(ui: &mut Ui, context: &Context, workspace: &WorkspaceOutcome, folder: &Path) -> Result<(), CommandError> {
+    let files = match workspace {
         WorkspaceOutcome::Absent => "none in the capsule".to_owned(),
         WorkspaceOutcome::Same => "as in the capsule already".to_owned(),
         WorkspaceOutcome::Restored(restored) => {
             let deleted = if restored.deleted > 0 { format!(", {} deleted", restored.deleted) } else { String::new() };
             let staged = if restored.index { ", staged as they were" } else { "" };
-            format!("{} written{deleted}{staged}", restored.files)
+            match (restored.files, restored.deleted, restored.index) {
+                (0, 0, true) => "as in the capsule already; what was staged is staged again".to_owned(),
+                (files, ..) => format!("{files} written{deleted}{staged}"),
+            }
         }
-        WorkspaceOutcome::Left(drift) => format!("left as they are; {} differ", drift.count),
+        WorkspaceOutcome::Left(drift) => {
+            let differs = if drift.count() == 1 { "differs" } else { "differ" };
+            format!("left as they are; {} {differs}", drift.count())
+        }
     };
     ui.status(format_args!("  files       {files}"))?;
-    ui.status(format_args!("  folder      {DIM}{}{DIM:#}", abbreviate_home(context, &imported.project)))?;
-    ui.status(format_args!("  agent       {}: {}", target.agent.facts().name, target.reason))?;
-    if imported.own_records {
-        ui.status("  records     the agent's own, as it wrote them")?;
-    }
-    write_report(ui, context, &imported.report)?;
-    show_next_steps(ui, context, &imported.report, false)
+    ui.status(format_args!("  folder      {DIM}{}{DIM:#}", abbreviate_home(context, folder)))?;
+    Ok(())
 }

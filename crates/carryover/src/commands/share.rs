@@ -204,7 +204,7 @@ pub(super) fn preview_share(ui: &mut Ui, sealed: &SealedCapsule) -> Result<(), C
     } else {
         ui.warning("secrets are in it as they are: whoever opens it has them")?;
     }
-    tell_left_out(ui, &workspace.left_out)
+    tell_left_out(ui, workspace)
 }
 
 /// Asks before something leaves this machine, where somebody is there to answer.

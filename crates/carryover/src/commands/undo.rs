@@ -246,6 +246,7 @@ fn explain_error(context: &Context, error: UndoError) -> CommandError {
     let known = match &error {
         UndoError::NotFound(_) | UndoError::NothingHere | UndoError::Unreadable { .. } => undo::list_undoable(context),
         UndoError::Ambiguous { fitting, .. } => fitting.clone(),
+        UndoError::FilesInUse { sessions, .. } => sessions.clone(),
         _ => Vec::new(),
     };
     let unreadable = if let UndoError::NotFound(_) = &error { undo::unreadable_journals(context) } else { Vec::new() };

@@ -148,7 +148,7 @@ fn import(context: &Context, request: &ImportRequest, uploaded: Option<std::fs::
         tokens: context.config.resume.tokens,
     };
     let imported = import_capsule(context, &mut verified, &options)?;
-    let document = import_document(&path, &verified.manifest, &target, &imported);
+    let document = import_document(&path, &verified, &target, &imported);
     serde_json::to_string(&document).map_err(|error| Refusal::from(std::io::Error::from(error)))
 }
 

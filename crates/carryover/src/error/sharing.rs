@@ -12,6 +12,10 @@ use crate::bucket::{AddressError, OpenBucketError};
 
 impl From<CapsuleError> for CommandError {
     fn from(error: CapsuleError) -> Self {
+        let details = match &error {
+            CapsuleError::NotClean { in_the_way, .. } => name_first(in_the_way),
+            _ => Vec::new(),
+        };
         let hint = match error {
             CapsuleError::Resume(error) => return error.into(),
             CapsuleError::Agent(error) => return error.into(),
@@ -42,8 +46,16 @@ impl From<CapsuleError> for CommandError {
             }
         };
         let kind = if matches!(error, CapsuleError::NoTarget(_)) { ErrorKind::NoAgent } else { ErrorKind::Io };
-        Self::new(kind, error).with_hint(hint)
+        Self::new(kind, error).with_hint(hint).with_details(details)
     }
+}
+
+/// The first of some lines, and how many more there are.
+fn name_first(lines: &[String]) -> Vec<String> {
+    const MAX_NAMED: usize = 8;
+    let more = lines.len().saturating_sub(MAX_NAMED);
+    let named = lines.iter().take(MAX_NAMED).map(|line| carryover_core::plain::one_line(line, 200));
+    named.chain((more > 0).then(|| format!("and {more} more"))).collect()
 }
 
 impl From<ShareError> for CommandError {

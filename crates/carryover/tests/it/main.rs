@@ -42,6 +42,8 @@ mod test_hook;
 mod test_import;
 #[cfg(target_os = "linux")]
 mod test_import_choices;
+#[cfg(unix)]
+mod test_import_told;
 mod test_info;
 #[cfg(unix)]
 mod test_install;

@@ -226,7 +226,7 @@ fn damaged_capsules_are_told_from_whole_ones() {
     assert!(missing.stderr.contains("boundary.json is missing"), "{missing}");
     env.write("text.tar.zst", "this is no archive");
     let none = verify(&env.home().join("text.tar.zst"));
-    assert!(none.code == Some(3) && none.stderr.contains("this is no capsule"), "{none}");
+    assert!(none.code == Some(3) && none.stderr.contains("text.tar.zst is no capsule: "), "{none}");
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn target_is_the_agent_of_the_session_if_it_is_installed_else_one_that_is() {
     let sender = env_with_git();
     let (capsule, _) = export(&sender, "a.tar.zst", &["--files", "none"]);
     for (client, target, reason) in [
-        ("claude", "claude-code", "Claude Code is the agent that it comes from, and is installed"),
+        ("claude", "claude-code", "the session comes from it, and it is installed"),
         ("codex", "codex", "Claude Code, which it comes from, is not installed; Codex CLI is"),
     ] {
         let env = TestEnv::new().with_client(client);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use carryover_testkit::client::{Launch, Terminal};
 
-use crate::support::{CLAUDE, TestEnv};
+use crate::support::{CLAUDE, TestEnv, write_session};
 use crate::test_picker::start_in_terminal;
 
 const SECONDS_10: Duration = Duration::from_secs(10);
@@ -86,6 +86,10 @@ fn session_is_shown_exported_gone_on_with_or_copied() {
             // It is longer than the terminal, so it is in a pager.
             terminal.press("q").unwrap();
         }
+        if action == "d\r" {
+            // Who has looked at it is asked again.
+            answer(&mut terminal, question, "q\r");
+        }
         wait_for(&mut terminal, "ended with 0");
     }
 }
@@ -132,16 +136,14 @@ fn every_question_can_be_left_and_nothing_is_written() {
         }
         wait_for(&mut terminal, ending);
     }
-    for (keys, told) in [(["9\r", ""], "that is none of the numbers"), (["2\r", "x\r"], "that is none of the letters")]
-    {
-        let mut terminal = start(&env, 80, "import");
-        answer(&mut terminal, "which one?", keys[0]);
-        if !keys[1].is_empty() {
-            answer(&mut terminal, "(c)ontinue", keys[1]);
-        }
-        wait_for(&mut terminal, told);
-        wait_for(&mut terminal, "ended with 64");
-    }
+    let mut terminal = start(&env, 80, "import");
+    answer(&mut terminal, "which one?", "9\r");
+    wait_for(&mut terminal, "that is none of the numbers: 1 to 3");
+    answer(&mut terminal, "which one?", "2\r");
+    answer(&mut terminal, "(c)ontinue", "x\r");
+    wait_for(&mut terminal, "that is none of the letters: c, f, d or e");
+    answer(&mut terminal, "(c)ontinue", "q\r");
+    wait_for(&mut terminal, "ended with 0");
     assert!(env.files() == before);
 }
 
@@ -176,5 +178,31 @@ fn passphrase_of_a_sealed_conversation_is_asked_for_twice_and_then_once() {
     let mut terminal = start(&env, 80, "resume 001-conversation-calc --target codex --print");
     answer(&mut terminal, "passphrase:", "some words\r");
     wait_for(&mut terminal, "codex resume");
+    wait_for(&mut terminal, "ended with 0");
+}
+
+#[test]
+fn newest_that_fit_are_shown_first_and_the_rest_where_more_are_asked_for() {
+    let env = env_with_capsule();
+    for number in 10..18 {
+        // Ids that begin alike are shown so far that they can be told apart.
+        let id = format!("00000000-0000-4000-8000-0000000000{number}");
+        write_session(&env, &id, &[("user", "a question".into())]);
+    }
+    let mut terminal = start(&env, 80, "--version; stty rows 16; \"$0\" import");
+    wait_for(&mut terminal, "which one? (number, (m)ore: ");
+    assert!(terminal.shows("files included; best-effort is a session"), "{}", terminal.text_since_keys());
+    assert!(terminal.shows("3  00000000-0000-4000-8000-00000000001"), "{}", terminal.text_since_keys());
+    // The oldest comes last.
+    assert!(!terminal.shows("01a1dcb4"), "{}", terminal.text_since_keys());
+    for _ in 0..8 {
+        terminal.press("m\r").unwrap();
+        wait_for(&mut terminal, "which one?");
+        if terminal.shows("01a1dcb4") {
+            break;
+        }
+    }
+    assert!(terminal.shows("01a1dcb4") && terminal.shows("which one? (number, or q to leave)"));
+    terminal.press("q\r").unwrap();
     wait_for(&mut terminal, "ended with 0");
 }

@@ -392,3 +392,38 @@ fn files_that_somebody_put_there_after_a_kill_are_his_though_they_are_the_same()
     run_next_command(&import);
     assert!(tree(&import.folder) == before);
 }
+
+#[test]
+fn files_that_are_left_of_an_import_are_listed_and_can_still_go() {
+    let import = import_into_missing();
+    import.env.run(&["undo", &import.id]).success();
+    let listed = import.env.json("undo-list", &["undo", "--list"]);
+    let row = &listed["resumes"][0];
+    assert_eq!((&row["undo_id"], &row["removes"], &row["files"]["files"]), (&json!(import.id), &json!([]), &json!(12)));
+    // Its session is gone already, and no hint says otherwise.
+    let said = import.env.run(&["undo", &import.id]);
+    assert!(said.code == Some(2) && said.stderr.contains("was taken back already; 12 of its files are in"), "{said}");
+    assert!(said.stderr.contains(&format!("`carryover undo {} --files` takes them back", import.id)), "{said}");
+    fs_err::write(import.folder.join("edited.txt"), "mine").unwrap();
+    let said = import.env.run(&["undo", &import.id, "--files"]);
+    assert!(said.code == Some(3) && !said.stderr.contains("takes the session back"), "{said}");
+    assert_eq!(import.env.run(&["undo"]).code, Some(2));
+}
+
+#[test]
+fn files_that_later_sessions_use_stay_unless_they_are_forced() {
+    let first = import_into_missing();
+    let capsule = first.env.home().join("a.tar.zst");
+    let (_sender, made) = self::capsule("full");
+    fs_err::copy(made, &capsule).unwrap();
+    let Import { env, folder, id } = first;
+    let env = env.var("CARRYOVER_SEED", "2000000");
+    let args = ["import", capsule.to_str().unwrap(), "--project", folder.to_str().unwrap(), "--target", "codex"];
+    let second = env.json("import", &args);
+    let said = env.run(&["undo", &id, "--files"]);
+    assert!(said.code == Some(3) && said.stderr.contains("a later session goes on in"), "{said}");
+    assert!(said.stderr.contains(second["resume"]["session_id"].as_str().unwrap()), "{said}");
+    assert!(folder.join("kept.txt").exists());
+    env.run(&["undo", &id, "--files", "--force"]).success();
+    assert!(!folder.exists());
+}

@@ -24,8 +24,9 @@ pub enum CapsuleError {
     Changed(PathBuf),
     #[error("{} is there already", .0.display())]
     Exists(PathBuf),
-    #[error("{} is not empty, and not a clean checkout of {commit}: {differing} of the capsule's files differ there", folder.display())]
-    NotClean { folder: PathBuf, commit: String, differing: u64 },
+    /// Every path that keeps it from being one, with the reason.
+    #[error("{} is not empty, and not a clean checkout of {commit}", folder.display())]
+    NotClean { folder: PathBuf, commit: String, in_the_way: Vec<String> },
     #[error("the capsule holds what was changed since commit {commit}, and {} is not at it", folder.display())]
     OtherCommit { folder: PathBuf, commit: String },
     /// Only where the user says so: nobody could bring them back.

@@ -1,8 +1,10 @@
 //! Going on with the session of a capsule: its workspace is put back, and its session is carried into an agent.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent, FoundSession, Liveness, Source, Store, captured};
+use carryover_core::redact::mask_kinds;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
@@ -11,19 +13,23 @@ use super::manifest::Manifest;
 use super::member_path::{decode_path, path_from_bytes};
 use super::open::{LaidOut, RawRecords};
 use super::workspace::{
-    FilesMode, Placement, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty, leads_through_link,
+    FilesMode, LeftOut, Placement, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty,
+    leads_through_link,
 };
 use super::{CapsuleError, VerifiedCapsule};
 use crate::carry::own::MovedRecords;
 use crate::carry::resume::{self, Report, ResumeError};
 use crate::client;
 use crate::context::Context;
+use crate::handoff::workspace::find_repository;
 use crate::sessions::list::ListedSession;
 use crate::write::journal::SessionRef;
 use crate::write::undo_files::{WorkspaceJournal, WorkspaceLock, abandon_workspace, adopt_workspace, name_resume};
 
 /// Is part of the names of files on their way into a folder that something else is in.
 const FORCED_MARK: &str = "import";
+/// So many paths that differ are named.
+const MAX_NAMED: usize = 10;
 
 /// How a capsule is gone on with.
 #[derive(Clone)]
@@ -46,7 +52,18 @@ pub struct Imported {
     pub workspace: WorkspaceOutcome,
     /// The target was given its own records, as it wrote them.
     pub own_records: bool,
+    /// How often each kind of secret is masked in what was said.
+    pub masked: BTreeMap<String, usize>,
     pub report: Report,
+}
+
+/// Files of a capsule in a folder, whose session goes on as the one that it was.
+#[derive(Debug)]
+pub struct BroughtFiles {
+    pub workspace: WorkspaceOutcome,
+    /// By which `undo` knows the files; none where none were written, or they cannot be taken back.
+    pub undo_id: Option<String>,
+    pub warnings: Vec<String>,
 }
 
 /// What became of the workspace.
@@ -76,7 +93,7 @@ pub fn choose_target(context: &Context, manifest: &Manifest) -> Result<TargetCho
     let source = carryover_agents::agent_by_name(&manifest.source.agent).filter(|agent| agent.writer().is_some());
     let name = |agent: &dyn Agent| agent.facts().name;
     if let Some(agent) = source.filter(|agent| is_installed(*agent)) {
-        let reason = format!("{} is the agent that it comes from, and is installed", name(agent));
+        let reason = "the session comes from it, and it is installed".to_owned();
         return Ok(TargetChoice { agent, reason, is_ambiguous: false });
     }
     let mut others = AGENTS.iter().copied().filter(|agent| agent.writer().is_some() && is_installed(*agent));
@@ -100,6 +117,7 @@ pub fn import_capsule(
     capsule: &mut VerifiedCapsule,
     options: &ImportOptions,
 ) -> Result<Imported, CapsuleError> {
+    let made = make_project(capsule, options)?;
     let (workspace, journal) = bring_workspace(context, capsule, options)?;
     let imported = import_session(context, capsule, options, workspace);
     let resume = imported.as_ref().ok().and_then(|imported| imported.report.undo_id.as_deref());
@@ -110,9 +128,53 @@ pub fn import_capsule(
         (None, Ok(imported)) if imported.workspace == WorkspaceOutcome::Same => {
             adopt_workspace(context, &options.folder, resume)?;
         }
-        (None, _) => {}
+        (None, Ok(_)) => {}
+        (None, Err(_)) => made.iter().for_each(|folder| {
+            // One that somebody has put something into stays.
+            std::fs::remove_dir(folder).ok();
+        }),
     }
     imported
+}
+
+/// Puts the workspace into a folder, and carries nothing over: the session is here already. Where the folder cannot take it, it is
+/// left as it is and compared.
+pub fn bring_files(
+    context: &Context,
+    capsule: &mut VerifiedCapsule,
+    options: &ImportOptions,
+) -> Result<BroughtFiles, CapsuleError> {
+    let brought = match bring_workspace(context, capsule, options) {
+        Err(CapsuleError::NotClean { .. } | CapsuleError::OtherCommit { .. }) => {
+            bring_workspace(context, capsule, &ImportOptions { files: false, ..options.clone() })
+        }
+        other => other,
+    };
+    let (workspace, undo_id) = brought?;
+    let project = project_below(&options.folder, &capsule.workspace.project);
+    let warnings = find_drift(context, capsule, &project, &workspace);
+    Ok(BroughtFiles { workspace, undo_id, warnings })
+}
+
+/// Whether a folder would be given files of a capsule.
+pub fn takes_files(context: &Context, capsule: &mut VerifiedCapsule, folder: &Path) -> Result<bool, CapsuleError> {
+    if !capsule.has_files() || capsule.workspace.files == 0 {
+        return Ok(false);
+    }
+    let drift = capsule.compare_workspace(context, folder)?;
+    let into = RestoreInto::choose(context, folder, &capsule.workspace, &drift, false);
+    Ok(!drift.is_none() && into.is_ok())
+}
+
+/// Makes the folder of a session that comes without files, and those above it, as far as they are missing.
+fn make_project(capsule: &VerifiedCapsule, options: &ImportOptions) -> Result<Vec<PathBuf>, CapsuleError> {
+    if capsule.has_files() {
+        return Ok(Vec::new());
+    }
+    let is_missing = |folder: &&Path| fs_err::symlink_metadata(folder).is_err();
+    let missing = options.folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
+    fs_err::create_dir_all(&options.folder)?;
+    Ok(missing)
 }
 
 fn import_session(
@@ -124,11 +186,12 @@ fn import_session(
     let project = project_below(&options.folder, &capsule.workspace.project);
     let mut warnings = find_drift(context, capsule, &project, &workspace);
     let laid_out = capsule.lay_out(context, choose_records(&capsule.manifest, options, &mut warnings))?;
+    let masked = if capsule.manifest.redacted { count_masks(&laid_out.transcript)? } else { BTreeMap::new() };
     let (mut report, own_records) =
         carry_session(context, &capsule.manifest, &laid_out, options, &project, &mut warnings)?;
     warnings.append(&mut report.warnings);
     report.warnings = warnings;
-    Ok(Imported { project, workspace, own_records, report })
+    Ok(Imported { project, workspace, own_records, masked, report })
 }
 
 /// Puts the workspace into the folder; and the journal of its files, where they can be taken back.
@@ -146,11 +209,11 @@ fn bring_workspace(
     if has_nothing && options.folder.is_dir() {
         return Ok((WorkspaceOutcome::Same, None));
     }
-    let drift = if is_empty(&options.folder)? {
-        WorkspaceDrift { count: capsule.workspace.files, paths: Vec::new() }
+    let drift = if options.files && is_empty(&options.folder)? {
+        WorkspaceDrift::default()
     } else {
-        let drift = capsule.compare_workspace(&options.folder)?;
-        if drift.count == 0 {
+        let drift = capsule.compare_workspace(context, &options.folder)?;
+        if drift.is_none() {
             return Ok((WorkspaceOutcome::Same, None));
         }
         drift
@@ -158,7 +221,7 @@ fn bring_workspace(
     if !options.files {
         return Ok((WorkspaceOutcome::Left(drift), None));
     }
-    let into = RestoreInto::choose(context, &options.folder, &capsule.workspace, drift.count, options.force)?;
+    let into = RestoreInto::choose(context, &options.folder, &capsule.workspace, &drift, options.force)?;
     let folder = options.folder.as_path();
     let Some(noted) = capsule.note_restored(context, folder, into, options.force)? else {
         let placement = Placement { folder, into, mark: FORCED_MARK, noted: None, placed: None };
@@ -200,17 +263,20 @@ fn find_drift(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     if let WorkspaceOutcome::Left(drift) = workspace
-        && drift.count > 0
+        && let Some(told) = tell_drift(drift)
     {
-        let first = drift.paths.first().map_or_else(String::new, |first| format!(", {first} among them"));
-        warnings.push(format!("{} of the capsule's files are otherwise in this folder{first}", drift.count));
+        warnings.push(told);
     }
-    let (then, now) = (capsule.workspace.commit.as_deref(), head_commit(context, project));
-    if let (Some(then), Some(now)) = (then, now.as_deref())
-        && then != now
-    {
+    warnings.extend(tell_left_out(&capsule.workspace.left_out));
+    if let Some(then) = &capsule.workspace.commit {
         let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
-        warnings.push(format!("the session was at commit {}, and this folder is at {}", short(then), short(now)));
+        let now = match head_commit(context, project) {
+            Some(now) if now == *then => None,
+            Some(now) => Some(format!("is at {}", short(&now))),
+            None if find_repository(project).is_some() => Some("is in a repository that tells no commit".to_owned()),
+            None => Some("is in no repository".to_owned()),
+        };
+        warnings.extend(now.map(|now| format!("the session was at commit {}, and this folder {now}", short(then))));
     }
     let agent = carryover_agents::agent_by_name(&capsule.manifest.source.agent);
     let told = capsule.boundary.instruction_files.value.as_deref().unwrap_or_default();
@@ -236,6 +302,40 @@ fn choose_records(manifest: &Manifest, options: &ImportOptions, warnings: &mut V
     RawRecords::Left
 }
 
+/// Names the first files that the capsule does not have, with the reason.
+fn tell_left_out(left_out: &[LeftOut]) -> Vec<String> {
+    let tell = |LeftOut { path, reason }: &LeftOut| {
+        let path = if path == "." { String::new() } else { format!("{path} ") };
+        format!("not in the capsule: {path}{reason}")
+    };
+    let more = left_out.len().saturating_sub(MAX_NAMED);
+    let more = (more > 0).then(|| format!("not in the capsule: {more} more files; `capsule inspect` names them"));
+    left_out.iter().take(MAX_NAMED).map(tell).chain(more).collect()
+}
+
+/// How often each kind of secret is masked in a transcript.
+fn count_masks(transcript: &Path) -> Result<BTreeMap<String, usize>, CapsuleError> {
+    let mut counts = BTreeMap::new();
+    for kind in mask_kinds(&String::from_utf8_lossy(&fs_err::read(transcript)?)) {
+        *counts.entry(kind.to_owned()).or_default() += 1;
+    }
+    Ok(counts)
+}
+
+/// Names the first paths that are otherwise in a folder.
+fn tell_drift(drift: &WorkspaceDrift) -> Option<String> {
+    let named: Vec<String> =
+        drift.list().take(MAX_NAMED).map(|(path, how)| format!("{path} {}", how.describe())).collect();
+    let files = match drift.count() {
+        0 => return None,
+        1 => "one of the capsule's files is".to_owned(),
+        count => format!("{count} of the capsule's files are"),
+    };
+    let more = drift.count() - named.len();
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    Some(format!("{files} otherwise in this folder: {}{more}", named.join("; ")))
+}
+
 /// Carries the session over: from the agent's own records where it gets them back, else from the transcript.
 fn carry_session(
     context: &Context,
@@ -256,7 +356,7 @@ fn carry_session(
         into_editor: false,
     };
     if let Some(raw) = &laid_out.raw_session {
-        let session = list_session(options.target, manifest, raw, &laid_out.raw_root);
+        let session = list_session(options.target, manifest, Source::file(raw), &laid_out.raw_root);
         let moved = MovedRecords { old_home: manifest.raw_home.as_ref().map(PathBuf::from) };
         let whole = resume::Options { whole: Some(moved), ..options.clone() };
         let mut carried = resume::resume_session(context, &session, &whole);
@@ -276,16 +376,19 @@ fn carry_session(
     let reader = reader.ok_or_else(|| CapsuleError::damaged("transcript.jsonl", "is no transcript"))?;
     // Who wrote it decided whether secrets are in it.
     let reader = reader.as_captured().filter(|_| !manifest.redacted).unwrap_or(reader);
-    let session = list_session(reader, manifest, &laid_out.transcript, &laid_out.transcript);
+    // It lies here for a while only: it is known by the session that it is of.
+    let key = Some(manifest.source.session_id.clone());
+    let source = Source { path: laid_out.transcript.clone(), key };
+    let session = list_session(reader, manifest, source, &laid_out.transcript);
     Ok((resume::resume_session(context, &session, &options)?, false))
 }
 
 /// The session as it lies in our own folder, known by what it was.
-fn list_session(agent: &'static dyn Agent, manifest: &Manifest, path: &Path, root: &Path) -> ListedSession {
+fn list_session(agent: &'static dyn Agent, manifest: &Manifest, found: Source, root: &Path) -> ListedSession {
     let source = &manifest.source;
     let time = |text: &Option<String>| text.as_deref().and_then(Timestamp::parse);
     let found = FoundSession {
-        source: Source::file(path),
+        source: found,
         id: SessionId(source.session_id.clone()),
         title: source.title.clone(),
         project: manifest.project.as_ref().map(PathBuf::from),

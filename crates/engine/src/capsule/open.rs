@@ -225,9 +225,9 @@ impl VerifiedCapsule {
     }
 
     /// Compares the workspace with a folder.
-    pub fn compare_workspace(&mut self, folder: &Path) -> Result<WorkspaceDrift, CapsuleError> {
+    pub fn compare_workspace(&mut self, context: &Context, folder: &Path) -> Result<WorkspaceDrift, CapsuleError> {
         let record = self.workspace.clone();
-        let drift = self.with_snapshot(|stream, packed| compare_workspace(stream, packed, &record, folder))?;
+        let drift = self.with_snapshot(|stream, packed| compare_workspace(context, stream, packed, &record, folder))?;
         Ok(drift.unwrap_or_default())
     }
 

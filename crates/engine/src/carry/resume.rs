@@ -114,7 +114,7 @@ pub enum ResumeError {
     #[error("what was written does not read back as it should: {0}; it was taken back")]
     ReadBack(&'static str),
     #[error("`{program}` was run ({why}), but {reason}; nothing was added")]
-    Run { program: String, why: &'static str, reason: String },
+    Run { program: String, why: &'static str, reason: String, said: Vec<String> },
     #[error("the project folder {} does not exist", .0.display())]
     NoProject(PathBuf),
 }

@@ -30,6 +30,9 @@ const READ_LATER_FROM_BYTES: u64 = 8 << 20;
 /// Larger ones are not read for a listing: they would cost more than somebody waits, each time.
 const MAX_LISTING_BYTES: u64 = 64 << 20;
 
+/// In a larger one, something was said.
+const MAX_SILENT_BYTES: u64 = 1 << 20;
+
 /// A session at a glance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Glance {
@@ -108,6 +111,16 @@ pub fn look_at_sessions(
 /// Fills in the numbers of messages that are remembered.
 pub fn fill_messages(context: &Context, sessions: &mut [ListedSession]) {
     look_at_sessions(context, sessions, &|| true);
+}
+
+/// Whether nothing was said in a session. One that cannot be read, or is too large for that, is none of these.
+pub(crate) fn is_silent(context: &Context, session: &ListedSession) -> bool {
+    if session.found.drifted || session.found.bytes > MAX_SILENT_BYTES {
+        return false;
+    }
+    let mut looked_at = [session.clone()];
+    let glance = look_at_sessions(context, &mut looked_at, &|| false).pop().flatten();
+    glance.is_some_and(|glance| glance.messages == 0)
 }
 
 /// Takes a session's entries as `TranscriptBuilder` does, and looks for a limit on the way.

@@ -8,6 +8,7 @@ use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
 use crate::sessions::copies::{Copies, CopyState};
+use crate::sessions::glance;
 use crate::sessions::list::{Failure, Filter, ListedSession, Listing, agent_stores, list_among};
 use crate::sessions::project;
 use crate::sessions::read;
@@ -89,7 +90,7 @@ pub(crate) fn select_among(
     let failures = std::mem::take(&mut listing.failures);
     let selected = match words {
         None => select_newest_here(agents, context, query, listing),
-        Some("@last") => select_last(listing, query),
+        Some("@last") => select_last(context, listing, query),
         Some(words) => select_by_words(agents, context, query, &listing, words),
     };
     match selected {
@@ -141,7 +142,8 @@ fn select_newest_here(
     query: &Query,
     listing: Listing,
 ) -> Result<Selected, SelectError> {
-    let mut here = listing.sessions.into_iter().filter(|session| session.here);
+    let here = listing.sessions.into_iter().filter(|session| session.here).collect();
+    let mut here = pass_over_silent(context, here).into_iter();
     let newest = match query.avoided {
         None => here.next(),
         Some(avoided) => {
@@ -165,8 +167,19 @@ fn select_newest_here(
     Err(if exists { SelectError::NoneHere } else { SelectError::NoAgent })
 }
 
-fn select_last(listing: Listing, query: &Query) -> Result<Selected, SelectError> {
-    let newest = listing.sessions.into_iter().max_by_key(|session| session.found.updated_at);
+/// The sessions of a list, newest first, without those before the first in which something was said: a client that was just
+/// started, or told to begin anew, has one already. Where nothing was said in any, all of them are left.
+fn pass_over_silent(context: &Context, sessions: Vec<ListedSession>) -> Vec<ListedSession> {
+    match sessions.iter().position(|session| !glance::is_silent(context, session)) {
+        Some(first) => sessions.into_iter().skip(first).collect(),
+        None => sessions,
+    }
+}
+
+fn select_last(context: &Context, listing: Listing, query: &Query) -> Result<Selected, SelectError> {
+    let mut sessions = listing.sessions;
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.found.updated_at));
+    let newest = pass_over_silent(context, sessions).into_iter().next();
     let newest = newest.ok_or(SelectError::NoAgent)?;
     let why = if query.agent.is_some() { "the newest session of this agent" } else { "the newest session of all" };
     Ok(Selected::new(newest, Some(why)))

@@ -137,7 +137,7 @@ impl Disk for ImportingDisk {
             return RealDisk.run(run, context);
         }
         import_session(run, self.is_broken);
-        if self.is_broken { Err(RunError::Failed) } else { Ok(()) }
+        if self.is_broken { Err(RunError::Failed { code: Some(1), said: Vec::new() }) } else { Ok(()) }
     }
 
     fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {

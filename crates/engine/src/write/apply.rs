@@ -252,8 +252,8 @@ fn perform_ops(
         {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();
             if run.required {
-                let (program, reason) = (program.into_owned(), error.to_string());
-                return Err(ResumeError::Run { program, why: run.reason, reason });
+                let (program, reason, said) = (program.into_owned(), error.to_string(), error.said());
+                return Err(ResumeError::Run { program, why: run.reason, reason, said });
             }
             warnings
                 .push(format!("`{program}` was run ({}), but {error}; the session is there all the same", run.reason));

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{Env, TEMPORARY_FOLDER, VendorCommand};
+use carryover_core::plain::one_line;
 
 use crate::own::files;
 use crate::write::scratch::ScratchFolder;
@@ -17,7 +18,14 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(20);
 const WRITE_TIMEOUT: Duration = Duration::from_mins(3);
 /// How long a program may take to end once it was told all.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
+/// Nobody keeps us from looking at the time.
+const MAX_LINES_AT_ONCE: usize = 1_000;
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 const MAX_LINE_BYTES: u64 = 16 << 20;
+/// So much of what a program that failed said is told.
+const MAX_SAID: usize = 6;
+const MAX_SAID_BYTES: usize = 16 << 10;
+const MAX_SAID_COLUMNS: usize = 200;
 
 /// Variables that a program needs on any system; everything else of the user's environment stays out.
 const PASSED_VARS: &[&str] =
@@ -35,15 +43,35 @@ pub(crate) enum RunError {
     Ended,
     #[error("it did not answer in time")]
     TimedOut,
-    #[error("it failed")]
-    Failed,
+    #[error("it ended with {}", describe_code(*.code))]
+    Failed {
+        code: Option<i32>,
+        /// Its last lines.
+        said: Vec<String>,
+    },
+}
+
+fn describe_code(code: Option<i32>) -> String {
+    code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"))
+}
+
+impl RunError {
+    /// The last lines of a program that failed.
+    pub(crate) fn said(self) -> Vec<String> {
+        if let Self::Failed { said, .. } = self { said } else { Vec::new() }
+    }
 }
 
 /// Runs it and sends its lines, each after the answer to the one before has come.
 pub(crate) fn run_program(run: &VendorCommand, env: &Env, home: &Path) -> Result<(), RunError> {
     let scratch = prepare_scratch(run, home).map_err(RunError::Prepare)?;
     let mut child = spawn_child(run, env, &scratch).map_err(RunError::Start)?;
-    let result = exchange_lines(run, &mut child);
+    let mut result = exchange_lines(run, &mut child);
+    if let Err(RunError::Failed { said, .. }) = &mut result {
+        // Errors are told last: they are what is asked for.
+        said.extend(last_lines(&scratch.read_stderr()));
+        said.drain(..said.len().saturating_sub(MAX_SAID));
+    }
     // It has done its work or failed at it; one that has ended already cannot be killed, and need not be.
     child.kill().ok();
     child.wait().ok();
@@ -91,7 +119,7 @@ fn exchange_lines(run: &VendorCommand, child: &mut Child) -> Result<(), RunError
         }
     }
     drop(input);
-    if run.dialogue.is_empty() { wait_for_end(child, end) } else { wait_briefly(child) }
+    if run.dialogue.is_empty() { wait_for_end(child, end, &lines) } else { wait_briefly(child, &lines) }
 }
 
 fn send_line(input: &mut ChildStdin, line: &str) -> io::Result<()> {
@@ -128,11 +156,20 @@ fn wait_for(lines: &Receiver<Vec<u8>>, awaited: &str, end: Instant) -> Result<()
     }
 }
 
-fn wait_for_end(child: &mut Child, end: Instant) -> Result<(), RunError> {
+fn wait_for_end(child: &mut Child, end: Instant, lines: &Receiver<Vec<u8>>) -> Result<(), RunError> {
+    let mut output = Vec::new();
     loop {
-        match child.try_wait() {
+        let ended = child.try_wait();
+        // Taken in all the time: who is not listened to stops. What was said last is still on its way when it has ended.
+        let patience = if matches!(ended, Ok(None)) { Duration::ZERO } else { DRAIN_TIMEOUT };
+        for line in std::iter::from_fn(|| lines.recv_timeout(patience).ok()).take(MAX_LINES_AT_ONCE) {
+            output.extend_from_slice(&line);
+            output.drain(..output.len().saturating_sub(MAX_SAID_BYTES));
+        }
+        match ended {
             Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(_)) | Err(_) => return Err(RunError::Failed),
+            Ok(Some(status)) => return Err(RunError::Failed { code: status.code(), said: last_lines(&output) }),
+            Err(_) => return Err(RunError::Failed { code: None, said: last_lines(&output) }),
             Ok(None) if Instant::now() >= end => return Err(RunError::TimedOut),
             Ok(None) => std::thread::sleep(Duration::from_millis(10)),
         }
@@ -140,11 +177,19 @@ fn wait_for_end(child: &mut Child, end: Instant) -> Result<(), RunError> {
 }
 
 /// A program that has answered everything may end in its own time, so that it can put its files in order.
-fn wait_briefly(child: &mut Child) -> Result<(), RunError> {
-    match wait_for_end(child, Instant::now() + END_TIMEOUT) {
-        Ok(()) | Err(RunError::TimedOut | RunError::Failed) => Ok(()),
+fn wait_briefly(child: &mut Child, lines: &Receiver<Vec<u8>>) -> Result<(), RunError> {
+    match wait_for_end(child, Instant::now() + END_TIMEOUT, lines) {
+        Ok(()) | Err(RunError::TimedOut | RunError::Failed { .. }) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// The last lines of what a program said, without what would steer a terminal.
+fn last_lines(output: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(output);
+    let lines = text.lines().map(|line| one_line(line, MAX_SAID_COLUMNS));
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(MAX_SAID)..].to_vec()
 }
 
 #[cfg(all(test, unix))]
@@ -211,7 +256,9 @@ mod tests {
 
     #[test]
     fn a_program_that_fails_says_so() {
-        assert!(matches!(run_shell("exit 3", &[]), Err(RunError::Failed)));
+        let failed = run_shell("echo out; printf '\\033[31mnot \\033[0mthat\\n' >&2; exit 3", &[]).unwrap_err();
+        assert_eq!(failed.to_string(), "it ended with exit code 3");
+        assert_eq!(failed.said(), ["out", "not that"]);
         assert!(matches!(run_shell("read a; exit 0", &[("x", Some("y"))]), Err(RunError::Ended)));
     }
 

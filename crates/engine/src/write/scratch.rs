@@ -4,7 +4,7 @@
 //! folder's. What nobody holds was left behind, and the next command sweeps it.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -59,6 +59,21 @@ impl ScratchFolder {
     #[cfg(not(unix))]
     pub(crate) fn stderr(&self) -> io::Result<Stdio> {
         Ok(Stdio::null())
+    }
+
+    /// The end of what a command said there.
+    pub(crate) fn read_stderr(&self) -> Vec<u8> {
+        const MAX_BYTES: u64 = 16 << 10;
+        let read = || {
+            let mut file = fs_err::File::open(self.folder.path().join(LOCK_NAME))?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(MAX_BYTES)))?;
+            let mut bytes = Vec::new();
+            file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+            io::Result::Ok(bytes)
+        };
+        // Where it cannot be read, the exit code has to do.
+        read().unwrap_or_default()
     }
 
     /// Removes it once nobody else holds it; one that is still held is left to the next command.

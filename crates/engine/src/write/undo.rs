@@ -84,9 +84,15 @@ pub enum UndoError {
     #[error("nothing was taken back")]
     Files {
         id: String,
+        /// The session was taken back before.
+        is_alone: bool,
         #[source]
         source: TakeBackError,
     },
+    #[error("{} on in {}: nothing was taken back", if sessions.len() == 1 { "a later session goes".to_owned() } else { format!("{} later sessions go", sessions.len()) }, folder.display())]
+    FilesInUse { id: String, folder: PathBuf, sessions: Vec<Undoable> },
+    #[error("its session was taken back already; {} of its files {} in {}", kept.files, if kept.files == 1 { "is" } else { "are" }, kept.folder.display())]
+    FilesLeft { id: String, kept: KeptFiles },
     #[error("{reason}: nothing was taken back")]
     EditorOpen { agent: String, reason: NotClosed },
     #[error("{0}")]
@@ -159,14 +165,15 @@ pub fn last_here(context: &Context) -> Result<Undoable, UndoError> {
 }
 
 /// Whether a journal is one that a user would take back.
-fn is_open(journal: &Journal) -> bool {
+pub(super) fn is_open(journal: &Journal) -> bool {
     journal.state != State::Undone && !journal.is_standing() && !journal.is_workspace()
 }
 
 /// The resumes that can still be taken back, newest first.
 pub fn list_undoable(context: &Context) -> Vec<Undoable> {
-    let journals = journal::read_all(context).into_iter().filter(is_open);
-    journals.map(|journal| Undoable { workspace: find_kept(context, &journal.id), ..Undoable::from(journal) }).collect()
+    let journals = journal::read_all(context);
+    let is_listed = |journal: &&Journal| is_open(journal) || undo_files::is_left_alone(journal, &journals);
+    journals.iter().filter(is_listed).map(|journal| undo_files::describe_undoable(journal, &journals)).collect()
 }
 
 /// The resumes that were cut short; none while one is under way.
@@ -242,7 +249,10 @@ pub(super) fn choose_journal(context: &Context, id: Option<&str>) -> Result<Jour
         return Err(UndoError::Ambiguous { prefix: id.to_owned(), fitting });
     }
     let found = fitting.into_iter().nth(exact.unwrap_or(0));
-    found.ok_or_else(|| UndoError::NotFound(id.to_owned()))
+    found.ok_or_else(|| match undo_files::find_left(context, id) {
+        Some((id, kept)) => UndoError::FilesLeft { id, kept },
+        None => UndoError::NotFound(id.to_owned()),
+    })
 }
 
 /// A journal that cannot be read may be the newest: to take back the one before it would be to take back another's.

@@ -16,7 +16,10 @@ use crate::own::private;
 use crate::write::disk::{Disk, RealDisk};
 use crate::write::journal::{self, Journal, Lock, RESTORED_WORKSPACE, SessionRef, State, WorkspaceNote};
 use crate::write::removal::remove_if_exists;
-use crate::write::undo::{UndoError, UndoReport, choose_journal, recover, undo_error, undo_journal, write_journal};
+use crate::write::undo::{
+    UndoError, UndoReport, choose_journal, is_open, recover, undo_error, undo_journal, write_journal,
+};
+use crate::write::undoable::Undoable;
 
 /// Files that an undo leaves where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,32 +161,93 @@ pub fn undo_with_files(context: &Context, id: Option<&str>, force: bool) -> Resu
         return Err(id.map_or(UndoError::Nothing, |id| UndoError::NotFound(id.to_owned())));
     }
     let _lock = Lock::acquire(context).map_err(undo_error(&folder))?;
-    let mut resume = match choose_journal(context, id) {
-        Err(UndoError::NotFound(id)) => find_undone(context, &id).ok_or(UndoError::NotFound(id))?,
-        other => other?,
-    };
+    let (mut resume, mut workspace) = choose_files(context, id)?;
     let no_files = || UndoError::NoFiles { id: resume.id.clone() };
-    let mut workspace = find_workspace(context, &resume.id).ok_or_else(no_files)?;
+    if !force {
+        refuse_used_folder(context, &resume, &workspace)?;
+    }
+    let is_alone = resume.state == State::Undone || resume.is_workspace();
     let strictness = if force { Strictness::KeepChanged } else { Strictness::AllOrNothing };
     // Looked at first: nothing goes unless all of it may.
     let restored = load_restored(context, &workspace).ok_or_else(no_files)?;
     let beside = read_beside(context, &workspace);
     let plan = TakeBackPlan::make(context, &restored, &beside, strictness);
-    plan.map_err(|source| UndoError::Files { id: resume.id.clone(), source })?;
-    let mut report = match resume.state {
-        State::Undone => UndoReport::of_nothing(&resume),
-        _ => undo_journal(AGENTS, &mut RealDisk, context, &mut resume, force)?,
+    plan.map_err(|source| UndoError::Files { id: resume.id.clone(), is_alone, source })?;
+    let mut report = if is_alone {
+        UndoReport::of_nothing(&resume)
+    } else {
+        undo_journal(AGENTS, &mut RealDisk, context, &mut resume, force)?
     };
     let taken = undo_workspace(&mut RealDisk, context, &mut workspace, strictness)?;
     report.warnings.extend(taken.warnings);
     Ok(UndoReport { kept: None, taken: taken.taken, ..report })
 }
 
-/// A resume that was taken back, and left its files.
-fn find_undone(context: &Context, id: &str) -> Option<Journal> {
-    let undone = |journal: &Journal| journal.state == State::Undone && journal.id.starts_with(id);
-    let mut fitting = journal::read_all(context).into_iter().filter(undone);
-    fitting.find(|journal| find_workspace(context, &journal.id).is_some())
+/// The resume that is meant, with the journal of its files; for files whose session was here before, that journal is both.
+fn choose_files(context: &Context, id: Option<&str>) -> Result<(Journal, Journal), UndoError> {
+    let resume = match choose_journal(context, id) {
+        Err(UndoError::FilesLeft { id, .. }) => {
+            journal::read_by_id(context, &id).ok_or_else(|| UndoError::NotFound(id.clone()))?
+        }
+        other => other?,
+    };
+    let workspace = if resume.is_workspace() { Some(resume.clone()) } else { find_workspace(context, &resume.id) };
+    let workspace = workspace.ok_or_else(|| UndoError::NoFiles { id: resume.id.clone() })?;
+    Ok((resume, workspace))
+}
+
+/// Files without a session of theirs that could be taken back, by the beginning of an id that listings show.
+pub(super) fn find_left(context: &Context, id: &str) -> Option<(String, KeptFiles)> {
+    let journals = journal::read_all(context);
+    let fits = |journal: &&Journal| is_left_alone(journal, &journals) && owner_id(journal).starts_with(id);
+    let found = journals.iter().find(fits)?;
+    let files = found.workspace.as_ref()?.files;
+    Some((owner_id(found).to_owned(), KeptFiles { folder: found.project.clone(), files }))
+}
+
+/// The name under which files are known: that of the resume that they came with, else their own.
+fn owner_id(files: &Journal) -> &str {
+    files.workspace.as_ref().and_then(|note| note.resume.as_deref()).unwrap_or(&files.id)
+}
+
+/// Whether a journal is one of files whose session is not to be taken back with them any more.
+pub(super) fn is_left_alone(files: &Journal, all: &[Journal]) -> bool {
+    let owner = all.iter().find(|journal| journal.id == owner_id(files));
+    files.is_workspace()
+        && files.state == State::Done
+        && owner.is_none_or(|owner| owner.state == State::Undone || owner.id == files.id)
+}
+
+/// A resume, or files that are left of one, for listings.
+pub(super) fn describe_undoable(journal: &Journal, all: &[Journal]) -> Undoable {
+    let is_its = |files: &&Journal| files.is_workspace() && files.state == State::Done && owner_id(files) == journal.id;
+    let files = if journal.is_workspace() { Some(journal) } else { all.iter().find(is_its) };
+    let kept = |files: &Journal| {
+        let count = files.workspace.as_ref()?.files;
+        Some(KeptFiles { folder: files.project.clone(), files: count })
+    };
+    let workspace = files.and_then(kept);
+    if !journal.is_workspace() {
+        return Undoable { workspace, ..Undoable::from(journal.clone()) };
+    }
+    let resume = all.iter().find(|resume| resume.id == owner_id(journal)).unwrap_or(journal).clone();
+    Undoable { workspace, files: Vec::new(), shared: Vec::new(), ..Undoable::from(resume) }
+}
+
+/// Refuses to take the files away from under sessions that came to the folder after them.
+fn refuse_used_folder(context: &Context, resume: &Journal, workspace: &Journal) -> Result<(), UndoError> {
+    let all = journal::read_all(context);
+    let is_later = |journal: &&Journal| {
+        is_open(journal)
+            && journal.id != resume.id
+            && journal.number > workspace.number
+            && journal.project.starts_with(&workspace.project)
+    };
+    let sessions: Vec<Undoable> = all.iter().filter(is_later).map(|journal| describe_undoable(journal, &all)).collect();
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    Err(UndoError::FilesInUse { id: resume.id.clone(), folder: workspace.project.clone(), sessions })
 }
 
 fn load_restored(context: &Context, journal: &Journal) -> Option<RestoredFiles> {
@@ -200,7 +264,7 @@ pub(super) fn undo_workspace(
 ) -> Result<UndoReport, UndoError> {
     let no_files = || UndoError::NoFiles { id: journal.id.clone() };
     let restored = load_restored(context, journal).ok_or_else(no_files)?;
-    let files_error = |source| UndoError::Files { id: journal.id.clone(), source };
+    let files_error = |source| UndoError::Files { id: journal.id.clone(), is_alone: true, source };
     let beside = read_beside(context, journal);
     let plan = TakeBackPlan::make(context, &restored, &beside, strictness).map_err(files_error)?;
     let taken: TakenFiles = plan.apply(&journal.id).map_err(files_error)?;

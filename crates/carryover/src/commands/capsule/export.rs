@@ -1,8 +1,9 @@
 //! `carryover capsule export`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use carryover_engine::capsule::workspace::{FilesMode, LeftOut};
+use carryover_engine::capsule::workspace::{FilesMode, LeftOut, WorkspaceRecord};
 use carryover_engine::capsule::{PackedForm, SealedCapsule, seal, shelf};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::ListedSession;
@@ -51,7 +52,9 @@ struct ExportDocument<'a> {
     files: u64,
     file_bytes: u64,
     left_out: &'a [LeftOut],
+    remarks: &'a [LeftOut],
     raw: bool,
+    masked: BTreeMap<String, usize>,
     redacted: bool,
     warnings: &'a [String],
 }
@@ -82,6 +85,8 @@ pub(super) fn export_session(
             files: sealed.workspace.files,
             file_bytes: sealed.workspace.bytes,
             left_out: &sealed.workspace.left_out,
+            remarks: &sealed.workspace.remarks,
+            masked: sealed.count_masks(),
             raw: manifest.has_raw_records(),
             redacted: manifest.redacted,
             warnings: &warnings,
@@ -174,20 +179,41 @@ fn tell_export(
     if let Some(root) = &workspace.root {
         ui.status(format_args!("  from        {DIM}{}{DIM:#}", abbreviate_home(context, Path::new(root))))?;
     }
-    tell_left_out(ui, &workspace.left_out)?;
+    if manifest.redacted {
+        ui.status(format_args!("  masked      {}", list_masks(&sealed.count_masks())))?;
+    }
+    tell_left_out(ui, workspace)?;
     if !manifest.redacted {
         ui.warning("secrets are in it as they are: whoever has the capsule has them")?;
     }
     Ok(())
 }
 
-/// Names what was left out, with the reason.
-pub(in crate::commands) fn tell_left_out(ui: &mut Ui, left_out: &[LeftOut]) -> Result<(), CommandError> {
+/// Each kind of secret that is masked, with how often.
+pub(in crate::commands) fn list_masks(masks: &BTreeMap<String, usize>) -> String {
+    let counts: Vec<String> = masks.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
+    if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") }
+}
+
+/// Names what was left out, with the reason, and what comes along in part.
+pub(in crate::commands) fn tell_left_out(ui: &mut Ui, workspace: &WorkspaceRecord) -> Result<(), CommandError> {
+    let left_out = &workspace.left_out;
     for LeftOut { path, reason } in left_out.iter().take(MAX_NAMED) {
-        ui.warning(format_args!("left out: {path} {reason}"))?;
+        match path.as_str() {
+            // The folder as a whole is named by no name of its own.
+            "." => ui.warning(format_args!("left out: {reason}"))?,
+            path => ui.warning(format_args!("left out: {path} {reason}"))?,
+        }
     }
     if left_out.len() > MAX_NAMED {
         ui.warning(format_args!("left out: {} more; `capsule inspect` names them", left_out.len() - MAX_NAMED))?;
+    }
+    for LeftOut { path, reason } in workspace.remarks.iter().take(MAX_NAMED) {
+        ui.warning(format_args!("{path} {reason}"))?;
+    }
+    if workspace.remarks.len() > MAX_NAMED {
+        let more = workspace.remarks.len() - MAX_NAMED;
+        ui.warning(format_args!("and so do {more} more; `capsule inspect` names them"))?;
     }
     Ok(())
 }

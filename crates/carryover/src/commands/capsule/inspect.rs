@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use carryover_engine::capsule::boundary::{Boundary, Knowledge, Known};
 use carryover_engine::capsule::manifest::Manifest;
-use carryover_engine::capsule::workspace::{FilesMode, WorkspaceRecord};
+use carryover_engine::capsule::workspace::{FilesMode, LeftOut, WorkspaceRecord};
 use carryover_engine::context::Context;
 use clap::Args;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::open_named;
 use crate::error::CommandError;
 use crate::quantity::format_bytes;
+use crate::shell::quote_word;
 use crate::ui::{BOLD, DIM, Ui};
 
 /// Show what is in a capsule, and unpack nothing
@@ -62,15 +63,17 @@ pub(super) fn inspect_capsule(ui: &mut Ui, context: &Context, args: &InspectArgs
         ("records", if manifest.has_raw_records() { "the agent's own came along" } else { "none" }.to_owned()),
     ];
     for (label, value) in rows {
-        writeln!(ui.out(), "  {label:<13} {value}")?;
+        ui.write_row(format_args!("  {label:<13} {value}"))?;
     }
     write_boundary(ui, &boundary)?;
     write_workspace(ui, &workspace)?;
     writeln!(ui.out(), "{BOLD}members{BOLD:#}")?;
     for member in &manifest.members {
-        writeln!(ui.out(), "  {:<10} {} {DIM}{}{DIM:#}", format_bytes(member.bytes), member.name, member.sha256)?;
+        let (bytes, name) = (format_bytes(member.bytes), &member.name);
+        ui.write_row(format_args!("  {bytes:<10} {name} {DIM}{}{DIM:#}", member.sha256))?;
     }
-    ui.hint("`carryover capsule verify` compares all of it with its digests")?;
+    let name = quote_word(&args.file.display().to_string(), context.env.os);
+    ui.hint(format_args!("`carryover capsule verify {name}` compares all of it with its digests"))?;
     Ok(())
 }
 
@@ -123,23 +126,28 @@ fn write_boundary(ui: &mut Ui, boundary: &Boundary) -> Result<(), CommandError> 
     ];
     writeln!(ui.out(), "{BOLD}boundary{BOLD:#}")?;
     for (label, value) in rows {
-        writeln!(ui.out(), "  {label:<13} {value}")?;
+        ui.write_row(format_args!("  {label:<13} {value}"))?;
     }
     Ok(())
 }
 
 fn write_workspace(ui: &mut Ui, workspace: &WorkspaceRecord) -> Result<(), CommandError> {
     writeln!(ui.out(), "{BOLD}workspace{BOLD:#}")?;
-    let mode = match workspace.files_mode {
-        FilesMode::Changed => "what differs from the commit",
-        FilesMode::Full => "everything that git does not ignore",
-        FilesMode::None => "none",
+    let held = format!("{}, {}", workspace.files, format_bytes(workspace.bytes));
+    let files = match workspace.files_mode {
+        FilesMode::Changed => format!("what differs from the commit: {held}"),
+        FilesMode::Full => format!("everything that git does not ignore: {held}"),
+        FilesMode::None => "none; what was changed in the folder was not looked at".to_owned(),
     };
-    writeln!(ui.out(), "  {:<13} {mode}: {}, {}", "files", workspace.files, format_bytes(workspace.bytes))?;
-    let staged = workspace.changes.iter().filter(|change| change.staged.is_some()).count();
-    writeln!(ui.out(), "  {:<13} {} changed, {staged} of them staged", "state", workspace.changes.len())?;
-    for left_out in &workspace.left_out {
-        writeln!(ui.out(), "  {:<13} {} {}", "left out", left_out.path, left_out.reason)?;
+    ui.write_row(format_args!("  {:<13} {files}", "files"))?;
+    if workspace.files_mode != FilesMode::None {
+        let staged = workspace.changes.iter().filter(|change| change.staged.is_some()).count();
+        let changed = workspace.changes.len();
+        ui.write_row(format_args!("  {:<13} {changed} changed, {staged} of them staged", "state"))?;
+    }
+    let notes = workspace.left_out.iter().map(|note| ("left out", note));
+    for (label, LeftOut { path, reason }) in notes.chain(workspace.remarks.iter().map(|note| ("as it is", note))) {
+        ui.write_row(format_args!("  {label:<13} {path} {reason}"))?;
     }
     Ok(())
 }

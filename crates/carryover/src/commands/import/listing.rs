@@ -1,5 +1,7 @@
 //! `carryover import` alone: what can be gone on with, and what can be done with each.
 
+mod menu;
+
 use std::path::Path;
 
 use carryover_core::plain::one_line;
@@ -12,14 +14,18 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::args::Globals;
-use crate::commands::front::run_words;
 use crate::error::{CommandError, ErrorKind, NO_AGENT_HINTS};
 use crate::relative_time::format_when;
 use crate::session_row::{abbreviate_home, cut_to_width};
+use crate::short_id::ShortIds;
 use crate::ui::{BOLD, DIM, Ui};
 
 /// So many sessions are listed; `carryover list` knows them all.
 const MAX_SESSIONS: usize = 20;
+
+/// What the kinds mean.
+const KINDS: &str =
+    "a deterministic capsule opens as it was packed, files included; best-effort is a session as its agent keeps it";
 
 /// The listing, as `--json` tells it.
 #[derive(Serialize)]
@@ -69,31 +75,35 @@ pub(super) fn list_importable(ui: &mut Ui, context: &Context, globals: Globals) 
         let error = CommandError::new(ErrorKind::NoAgent, "no capsule and no session was found");
         return Err(NO_AGENT_HINTS.into_iter().fold(error, CommandError::with_hint));
     }
-    let is_asked = ui.is_interactive() && !globals.yes;
-    for (index, item) in items.iter().enumerate() {
-        let number = if is_asked { format!("{:>2}  ", index + 1) } else { String::new() };
-        write_item(ui, context, &number, item)?;
+    let mut ids = ShortIds::from_sessions(&listing.sessions);
+    for item in &items {
+        ids.add(&item.id);
+    }
+    if ui.is_interactive() && !globals.yes {
+        return menu::choose_item(ui, context, globals, &items, &ids, sessions_total.saturating_sub(MAX_SESSIONS));
+    }
+    for item in &items {
+        write_lines(ui, &item_lines(ui, context, "", item, &ids))?;
     }
     if sessions_total > MAX_SESSIONS {
         ui.status(format_args!("{} more sessions: `carryover list`", sessions_total - MAX_SESSIONS))?;
     }
-    if is_asked {
-        return choose_item(ui, globals, &items);
-    }
+    ui.status(KINDS)?;
     ui.hint(
         "`carryover import ID` goes on with one, `--fork` with a copy; `carryover capsule export ID` packs a session",
     )?;
     Ok(())
 }
 
-fn write_item(ui: &mut Ui, context: &Context, number: &str, item: &Item) -> Result<(), CommandError> {
+/// The lines of an item: what it is called, and what tells it from others.
+fn item_lines(ui: &Ui, context: &Context, number: &str, item: &Item, ids: &ShortIds) -> Vec<String> {
     let unknown = "–";
     let at = item.updated_at.as_deref().and_then(Timestamp::parse);
     let when = at.map_or_else(|| unknown.to_owned(), |at| format_when(at, &context.env, false));
-    let id = item.id.get(..8).unwrap_or(&item.id);
-    let room = ui.table_columns().saturating_sub(number.len() + id.len() + 2);
+    let id = one_line(ids.shorten(&item.id), 64);
+    let room = ui.table_columns().saturating_sub(number.len() + id.width() + 2);
     let title = cut_to_width(&one_line(item.title.as_deref().unwrap_or("no title"), 80), room);
-    writeln!(ui.out(), "{number}{BOLD}{id}{BOLD:#}  {title}")?;
+    let mut lines = vec![format!("{number}{BOLD}{id}{BOLD:#}  {title}")];
     let version = item.client_version.as_deref().unwrap_or(unknown);
     let folder =
         item.folder.as_deref().map_or_else(|| unknown.to_owned(), |folder| abbreviate_home(context, Path::new(folder)));
@@ -101,9 +111,13 @@ fn write_item(ui: &mut Ui, context: &Context, number: &str, item: &Item) -> Resu
     let indent = number.len() + 2;
     let facts = [item.kind.to_owned(), format!("{} {version}", item.agent), when, folder, model.to_owned()];
     let facts = facts.map(|fact| one_line(&fact, 200));
-    for line in join_facts(&facts, ui.prose_columns().map(|columns| columns.saturating_sub(indent))) {
-        writeln!(ui.out(), "{:indent$}{DIM}{line}{DIM:#}", "")?;
-    }
+    let columns = ui.prose_columns().map(|columns| columns.saturating_sub(indent));
+    lines.extend(join_facts(&facts, columns).into_iter().map(|line| format!("{:indent$}{DIM}{line}{DIM:#}", "")));
+    lines
+}
+
+fn write_lines(ui: &mut Ui, lines: &[String]) -> Result<(), CommandError> {
+    lines.iter().try_for_each(|line| writeln!(ui.out(), "{line}"))?;
     Ok(())
 }
 
@@ -120,23 +134,6 @@ fn join_facts(facts: &[String], columns: Option<usize>) -> Vec<String> {
         }
     }
     lines
-}
-
-fn choose_item(ui: &mut Ui, globals: Globals, items: &[Item]) -> Result<(), CommandError> {
-    let answer = ui.ask_choice("which one? (number, or q to leave)")?.ok_or_else(CommandError::left)?;
-    let item = answer.parse::<usize>().ok().and_then(|number| items.get(number.checked_sub(1)?));
-    let item = item.ok_or_else(|| CommandError::usage("that is none of the numbers"))?;
-    let export = if item.actions.export.is_some() { ", (e)xport" } else { "" };
-    let question = format!("(c)ontinue, (f)ork, (d)etails{export}, or (q) to leave");
-    let answer = ui.ask_choice(&question)?.ok_or_else(CommandError::left)?;
-    let words = match answer.to_lowercase().as_str() {
-        "c" | "continue" => Some(&item.actions.go_on),
-        "f" | "fork" => Some(&item.actions.fork),
-        "d" | "details" => Some(&item.actions.details),
-        "e" | "export" => item.actions.export.as_ref(),
-        _ => None,
-    };
-    run_words(ui, globals, words.ok_or_else(|| CommandError::usage("that is none of the letters"))?)
 }
 
 fn words(words: &[&str]) -> Vec<String> {

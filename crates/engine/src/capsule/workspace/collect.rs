@@ -19,9 +19,9 @@ use crate::share::crypt::MAGIC;
 use crate::share::sealed::FILE_END;
 
 const SUBMODULE: &str = "is a submodule, which has a history of its own";
-const UNMERGED: &str = "is in conflict: the file comes along as it is, what git holds of both sides does not";
+const UNMERGED: &str = "comes along as it is, without the conflict: what git holds of both sides does not";
 const INSIDE: &str = "is a repository of its own";
-const INTENDED: &str = "is marked to be added: it comes along as a new file, the mark does not";
+const INTENDED: &str = "comes along as a new file, without git's mark that it will be added";
 const ALL_IGNORED: &str = "the repository of a folder above it ignores all that is in it: no files of it are taken";
 const NO_NAME: &str = "has a name that a capsule cannot hold";
 const OWN_FOLDER: &str = "is carryover's own";
@@ -92,6 +92,7 @@ pub(in crate::capsule) fn collect_workspace<'a>(
         bytes: 0,
         changes: Vec::new(),
         left_out: Vec::new(),
+        remarks: Vec::new(),
     };
     let mut collected = Collected {
         record,
@@ -120,6 +121,10 @@ pub(in crate::capsule) fn collect_workspace<'a>(
 impl Collected<'_> {
     pub(super) fn leave_out(&mut self, path: &[u8], reason: &str) {
         self.record.left_out.push(LeftOut::from_bytes(path, reason));
+    }
+
+    pub(super) fn remark(&mut self, path: &[u8], words: &str) {
+        self.record.remarks.push(LeftOut::from_bytes(path, words));
     }
 
     fn take_repository(&mut self, repository: &Repository<'_>, mode: FilesMode) -> Result<(), CapsuleError> {
@@ -174,12 +179,12 @@ impl Collected<'_> {
     }
 
     fn take_change(&mut self, change: ChangedPath, absent: &HashSet<Vec<u8>>) {
-        let ChangedPath { path, staged, is_deleted, is_unmerged, is_intended } = change;
+        let ChangedPath { path, staged, is_deleted, is_unmerged, is_intended, is_new: _ } = change;
         if check_workspace_path(&path).is_err() {
             return self.take_file(path);
         }
         for reason in [is_unmerged.then_some(UNMERGED), is_intended.then_some(INTENDED)].into_iter().flatten() {
-            self.leave_out(&path, reason);
+            self.remark(&path, reason);
         }
         let is_absent = absent.contains(&path);
         let is_gone = !is_absent && (is_deleted || !self.is_there(&path));

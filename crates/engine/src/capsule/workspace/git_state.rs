@@ -38,6 +38,7 @@ pub(super) struct Repository<'a> {
 
 /// A path that differs from the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is told by git on its own")]
 pub(super) struct ChangedPath {
     pub(super) path: Vec<u8>,
     pub(super) staged: Option<Staged>,
@@ -46,11 +47,13 @@ pub(super) struct ChangedPath {
     pub(super) is_unmerged: bool,
     /// Git was told that it will be added, and nothing more.
     pub(super) is_intended: bool,
+    /// Git does not know it.
+    pub(super) is_new: bool,
 }
 
 impl ChangedPath {
     fn new(path: Vec<u8>) -> Self {
-        Self { path, staged: None, is_deleted: false, is_unmerged: false, is_intended: false }
+        Self { path, staged: None, is_deleted: false, is_unmerged: false, is_intended: false, is_new: false }
     }
 }
 
@@ -209,7 +212,7 @@ fn parse_status(told: &[u8]) -> Option<Vec<ChangedPath>> {
                 changed.push(ChangedPath { is_unmerged: true, ..ChangedPath::new(path) });
             }
             b'?' => {
-                changed.push(ChangedPath::new(record.get(2..)?.to_vec()));
+                changed.push(ChangedPath { is_new: true, ..ChangedPath::new(record.get(2..)?.to_vec()) });
             }
             _ => return None,
         }
@@ -273,6 +276,7 @@ mod tests {
         let names: Vec<_> = changed.iter().map(|changed| String::from_utf8_lossy(&changed.path).into_owned()).collect();
         assert_eq!(names, ["a b.txt", "both", "gone", "kept", "new", "odd\u{fffd} name", "soon"]);
         assert!(changed[6].is_intended && !changed[4].is_intended);
+        assert!(changed[5].is_new && !changed[3].is_new && !changed[0].is_new);
         assert_eq!(changed[0].staged, None);
         assert!(changed[1].is_unmerged);
         assert_eq!((&changed[2].staged, changed[2].is_deleted), (&Some(Staged::Deleted), true));

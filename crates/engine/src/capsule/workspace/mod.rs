@@ -28,8 +28,8 @@ use crate::context::Context;
 
 pub use collect::check_project;
 pub(super) use collect::{collect_workspace, workspace_root};
-pub use drift::WorkspaceDrift;
 pub(super) use drift::compare_workspace;
+pub use drift::{Difference, WorkspaceDrift};
 pub(super) use git_state::head_commit;
 pub(crate) use placed::{PlacedFiles, PlacedLog};
 pub use restore::RestoredWorkspace;
@@ -71,6 +71,9 @@ pub struct WorkspaceRecord {
     /// The paths that differ from the commit.
     pub changes: Vec<FileChange>,
     pub left_out: Vec<LeftOut>,
+    /// Files that come along, without what git was told of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<LeftOut>,
 }
 
 /// How a path differs from the commit.
@@ -105,7 +108,7 @@ pub enum WorktreeChange {
     Deleted,
 }
 
-/// What was left out, and why.
+/// What was left out, and why; or what else is to be told of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeftOut {
     pub path: String,
@@ -146,6 +149,7 @@ impl WorkspaceRecord {
             bytes: 0,
             changes: Vec::new(),
             left_out: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 

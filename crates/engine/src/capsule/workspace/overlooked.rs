@@ -11,7 +11,7 @@ use super::index_restore::run_git;
 use super::{FileChange, WorktreeChange, path_or_odd};
 
 const COULD_NOT: CapsuleError = CapsuleError::Git("compare what it was told to overlook");
-const MARKED: &str = "is one whose changes git was told to overlook: it comes along as it is, the mark does not";
+const MARKED: &str = "comes along as it is here, without git's mark to overlook its changes";
 
 /// Those that are not checked out, which is no deletion.
 pub(super) fn list_absent(root: &Path, overlooked: &[Overlooked]) -> HashSet<Vec<u8>> {
@@ -36,7 +36,7 @@ impl Collected<'_> {
         let told: HashSet<String> = self.record.changes.iter().map(|change| change.path.clone()).collect();
         let mut there: Vec<Overlooked> = overlooked.into_iter().filter(|file| !absent.contains(&file.path)).collect();
         for file in &there {
-            self.leave_out(&file.path, MARKED);
+            self.remark(&file.path, MARKED);
         }
         there.retain(|file| !told.contains(&encode_path(&file.path)));
         let (there, gone): (Vec<_>, Vec<_>) = there.into_iter().partition(|file| self.is_there(&file.path));

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::super::CapsuleError;
-use super::super::member_path::{encode_path, path_from_bytes};
+use super::super::member_path::{encode_path, path_bytes, path_from_bytes};
 use super::super::tar_walk::{EntryKind, TarEntry};
-use super::git_state::Repository;
+use super::drift::{Difference, WorkspaceDrift};
+use super::git_state::{ChangedPath, Repository};
 use super::index_restore::IndexBlobs;
 use super::placed::PlacedLog;
 use super::restored::{FileState, RestoredFile, RestoredFiles};
@@ -20,6 +21,7 @@ use crate::context::Context;
 use crate::own::files::TEMP_SUFFIX;
 use crate::write::disk::temp_prefix;
 
+const OWN_FOLDER: &[u8] = b".carryover";
 const BUFFER_BYTES: usize = 128 << 10;
 
 /// The state of the folder that a workspace goes into.
@@ -29,6 +31,8 @@ pub(in crate::capsule) enum RestoreInto {
     Empty,
     /// A checkout of the same commit, without changes: what was changed is enough.
     CleanCheckout,
+    /// A checkout of the same commit whose files are as they were already: what was staged is staged again.
+    StagingAlone,
     /// Something else is there, and the user has said that it may be written over.
     Forced,
 }
@@ -55,32 +59,91 @@ pub struct RestoredWorkspace {
 }
 
 impl RestoreInto {
-    /// Looks at a folder; the error says why nothing is put there. `differing` counts the files that are otherwise there.
+    /// Whether what was there before is git's.
+    pub(super) fn is_checkout(self) -> bool {
+        matches!(self, Self::CleanCheckout | Self::StagingAlone)
+    }
+
+    /// Looks at a folder; the error says why nothing is put there. What is otherwise there was looked at before.
     pub(in crate::capsule) fn choose(
         context: &Context,
         folder: &Path,
         record: &WorkspaceRecord,
-        differing: u64,
+        drift: &WorkspaceDrift,
         force: bool,
     ) -> Result<Self, CapsuleError> {
         let needs_commit = record.files_mode == FilesMode::Changed && record.commit.is_some();
         let commit = || record.commit.clone().unwrap_or_default();
+        let other_commit = || CapsuleError::OtherCommit { folder: folder.to_owned(), commit: commit() };
         if is_empty(folder)? {
-            let other = CapsuleError::OtherCommit { folder: folder.to_owned(), commit: commit() };
-            return if needs_commit { Err(other) } else { Ok(Self::Empty) };
+            return if needs_commit { Err(other_commit()) } else { Ok(Self::Empty) };
         }
-        let repository = Repository::open(context, folder);
-        if let Some(repository) = repository.filter(|repository| repository.commit == record.commit) {
-            if repository.changed_paths()?.is_empty() {
-                return Ok(Self::CleanCheckout);
-            }
-        } else if needs_commit && !force {
-            return Err(CapsuleError::OtherCommit { folder: folder.to_owned(), commit: commit() });
+        let repository = Repository::open(context, folder).filter(|repository| repository.commit == record.commit);
+        let in_the_way = match &repository {
+            Some(repository) => list_dirt(repository, record, drift)?,
+            None if needs_commit && !force => return Err(other_commit()),
+            None => list_others(folder, drift)?,
+        };
+        if repository.is_some() && in_the_way.is_empty() {
+            // What was in no repository has no changes since a commit: all of it goes into one that is new.
+            let is_new = record.commit.is_none() && record.changes.is_empty() && drift.is_missing_alone();
+            return Ok(match drift.is_staging_alone() {
+                true => Self::StagingAlone,
+                false if is_new => Self::Empty,
+                false => Self::CleanCheckout,
+            });
+        }
+        if force {
+            return Ok(Self::Forced);
         }
         let shown = record.commit.as_deref().map_or("the same commit", |commit| commit.get(..12).unwrap_or(commit));
-        let not_clean = || CapsuleError::NotClean { folder: folder.to_owned(), commit: shown.to_owned(), differing };
-        if force { Ok(Self::Forced) } else { Err(not_clean()) }
+        Err(CapsuleError::NotClean { folder: folder.to_owned(), commit: shown.to_owned(), in_the_way })
     }
+}
+
+/// What somebody has done in a checkout, and a capsule would write over or mix with. What is as the capsule has it is nobody's
+/// loss.
+fn list_dirt(
+    repository: &Repository<'_>,
+    record: &WorkspaceRecord,
+    drift: &WorkspaceDrift,
+) -> Result<Vec<String>, CapsuleError> {
+    let ours: BTreeSet<Vec<u8>> =
+        record.changes.iter().map(|change| change_path(&change.path)).collect::<Result<_, _>>()?;
+    let is_in_the_way = |change: &&ChangedPath| match drift.of(&change.path) {
+        Some(Difference::NotStaged) => false,
+        Some(_) => true,
+        None => !ours.contains(&change.path),
+    };
+    let describe = |change: &ChangedPath| {
+        let how = match drift.of(&change.path) {
+            Some(how) if how != Difference::Missing => how.describe(),
+            _ if change.is_new => "is new there",
+            _ if change.is_deleted => "is deleted there",
+            _ => "is changed there",
+        };
+        format!("{} {how}", encode_path(&change.path))
+    };
+    let changes = repository.changed_paths()?;
+    Ok(changes.iter().filter(is_in_the_way).map(describe).collect())
+}
+
+/// What is in a folder that is no checkout.
+fn list_others(folder: &Path, drift: &WorkspaceDrift) -> Result<Vec<String>, CapsuleError> {
+    let differing = drift.list().filter(|(_, how)| *how != Difference::Missing);
+    let mut lines: Vec<String> = differing.map(|(path, how)| format!("{path} {}", how.describe())).collect();
+    let mut others = Vec::new();
+    for entry in fs_err::read_dir(folder)? {
+        let name = path_bytes(Path::new(&entry?.file_name())).unwrap_or_default();
+        let is_told = drift.of(&name).is_some();
+        if name != OWN_FOLDER && !is_told {
+            let what = if name == b".git" { "is there: a repository that is not at that commit" } else { "is there" };
+            others.push(format!("{} {what}", encode_path(&name)));
+        }
+    }
+    others.sort();
+    lines.extend(others);
+    Ok(lines)
 }
 
 /// Whether nothing is in a folder, or it is not there.
@@ -88,8 +151,8 @@ pub(in crate::capsule) fn is_empty(folder: &Path) -> io::Result<bool> {
     match fs_err::read_dir(folder) {
         // A folder of ours is nobody's work.
         Ok(entries) => {
-            let mut others =
-                entries.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name() != ".carryover"));
+            let mut others = entries
+                .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name().as_encoded_bytes() != OWN_FOLDER));
             Ok(others.next().is_none())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -111,7 +174,8 @@ pub(in crate::capsule) fn restore_workspace(
     let mut blobs = IndexBlobs::new(context)?;
     // First, for a folder may stand now where a file was.
     let expected = noted.map(Expected::from);
-    let deleted = if into == RestoreInto::Empty { 0 } else { delete_files(record, folder, expected.as_ref())? };
+    let is_over_others = matches!(into, RestoreInto::CleanCheckout | RestoreInto::Forced);
+    let deleted = if is_over_others { delete_files(record, folder, expected.as_ref())? } else { 0 };
     let (known, links, buffer) = (HashSet::new(), Vec::new(), vec![0; BUFFER_BYTES]);
     let mut writer = TreeWriter { folder, mark, expected, placed, known, links, files: 0, buffer };
     writer.write_all(stream, packed, into, &changed, &mut blobs)?;
@@ -206,7 +270,12 @@ impl TreeWriter<'_> {
             if !found.in_tree {
                 return blobs.take_in(found.path, found.entry.content);
             }
-            if into == RestoreInto::CleanCheckout && !changed.contains(found.path) {
+            let is_kept = match into {
+                RestoreInto::Empty | RestoreInto::Forced => false,
+                RestoreInto::CleanCheckout => !changed.contains(found.path),
+                RestoreInto::StagingAlone => true,
+            };
+            if is_kept {
                 return Ok(());
             }
             self.write_entry(found.path, found.entry)

@@ -171,7 +171,7 @@ fn mode_of(_: &std::fs::Metadata) -> u32 {
     super::restore::written_mode(0)
 }
 
-fn digest_content(mut content: impl Read) -> io::Result<(u64, String)> {
+pub(super) fn digest_content(mut content: impl Read) -> io::Result<(u64, String)> {
     let (mut digest, mut buffer, mut size) = (Sha256::new(), vec![0; BUFFER_BYTES], 0);
     loop {
         match content.read(&mut buffer)? {
@@ -221,7 +221,7 @@ pub(in crate::capsule) fn note_restored(
     })?;
     match into {
         RestoreInto::Forced => return Ok(None),
-        RestoreInto::CleanCheckout => noting.add_deleted(record)?,
+        RestoreInto::CleanCheckout | RestoreInto::StagingAlone => noting.add_deleted(record)?,
         RestoreInto::Empty => {}
     }
     noting.finish(context, record).map(Some)
@@ -285,10 +285,7 @@ impl Noting<'_> {
     }
 
     fn finish(self, context: &Context, record: &WorkspaceRecord) -> Result<RestoredFiles, CapsuleError> {
-        let repository = match self.into {
-            RestoreInto::CleanCheckout => Repository::open(context, self.folder),
-            _ => None,
-        };
+        let repository = if self.into.is_checkout() { Repository::open(context, self.folder) } else { None };
         let entries = repository.as_ref().map(Repository::index_entries).transpose()?.unwrap_or_default();
         let mut staged = self.list_staged(record)?;
         let mut files = Vec::new();

@@ -86,6 +86,7 @@ pub(in crate::capsule) fn write_snapshot(
     (record.files, record.bytes) = (summary.files, summary.bytes);
     record.left_out.extend(left_out);
     record.left_out.sort();
+    record.remarks.sort();
     Ok((record, MemberRecord { name: SNAPSHOT.to_owned(), bytes: packed_bytes, sha256 }))
 }
 
@@ -254,14 +255,14 @@ fn file_mode(_: &std::fs::Metadata) -> u32 {
 }
 
 /// Asks git for contents, one after the other.
-struct BlobReader {
+pub(super) struct BlobReader {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
 impl BlobReader {
-    fn start(repository: &Repository<'_>) -> Result<Self, CapsuleError> {
+    pub(super) fn start(repository: &Repository<'_>) -> Result<Self, CapsuleError> {
         let mut command = repository.query.unfiltered_command(&repository.filters, &["cat-file", "--batch"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
@@ -271,7 +272,7 @@ impl BlobReader {
     }
 
     /// A content; none where it is not there, or too long to be held.
-    fn read(&mut self, id: &str) -> Result<Option<Vec<u8>>, CapsuleError> {
+    pub(super) fn read(&mut self, id: &str) -> Result<Option<Vec<u8>>, CapsuleError> {
         writeln!(self.input, "{id}")?;
         self.input.flush()?;
         let mut line = String::new();
