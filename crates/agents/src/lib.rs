@@ -24,6 +24,7 @@ mod hooks;
 mod memory;
 mod openclaw;
 mod opencode;
+mod permission_rules;
 mod pi;
 mod plan;
 mod pointer_file;
@@ -55,6 +56,7 @@ pub use hooks::{
     prompt_text, read_call,
 };
 pub use memory::{Memory, MemoryFile, MemoryPlace};
+pub use permission_rules::{RuleFiles, RuleForm};
 pub use plan::{
     CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, LifeSign, Loss, NewRow, Origins, OwnerRow, ResumeCommand,
     RowCells, RowContent, SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER, TargetView, VendorCommand,
