@@ -16,6 +16,7 @@ mod metered;
 mod open;
 mod prompts;
 mod raw_records;
+mod recorded;
 mod seal;
 pub mod shelf;
 pub(crate) mod staging;
