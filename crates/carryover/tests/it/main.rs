@@ -41,6 +41,8 @@ mod test_hook;
 mod test_import;
 #[cfg(target_os = "linux")]
 mod test_import_choices;
+#[cfg(unix)]
+mod test_import_drift;
 mod test_info;
 #[cfg(unix)]
 mod test_install;

@@ -6,11 +6,11 @@ use carryover_agents::{AGENTS, Agent, FoundSession, Liveness, Source, Store, cap
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
-use super::boundary::digest_instructions;
+use super::drift::{Receiver, mode_drift};
 use super::manifest::Manifest;
 use super::member_path::{decode_path, path_from_bytes};
 use super::open::LaidOut;
-use super::workspace::{FilesMode, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty};
+use super::workspace::{FilesMode, RestoreInto, RestoredWorkspace, WorkspaceDrift, is_empty};
 use super::{CapsuleError, VerifiedCapsule};
 use crate::carry::own::MovedRecords;
 use crate::carry::resume::{self, Report, ResumeError};
@@ -120,10 +120,12 @@ fn import_session(
     workspace: WorkspaceOutcome,
 ) -> Result<Imported, CapsuleError> {
     let project = project_below(&options.folder, &capsule.workspace.project);
-    let mut warnings = find_drift(context, capsule, &project, &workspace);
+    let here = Receiver { context, project: &project, target: options.target };
+    let mut warnings = here.find_drift(capsule, &workspace);
     let laid_out = capsule.lay_out(context)?;
     let (mut report, own_records) =
         carry_session(context, &capsule.manifest, &laid_out, options, &project, &mut warnings)?;
+    warnings.extend(mode_drift(capsule, &report));
     warnings.append(&mut report.warnings);
     report.warnings = warnings;
     Ok(Imported { project, workspace, own_records, report })
@@ -180,38 +182,6 @@ fn project_below(folder: &Path, below: &str) -> PathBuf {
     let project = folder.join(below);
     // One that is a link leads where the capsule was not made.
     if project.is_dir() && !project.is_symlink() { project } else { folder.to_owned() }
-}
-
-/// What is otherwise than it was where the session was.
-fn find_drift(
-    context: &Context,
-    capsule: &VerifiedCapsule,
-    project: &Path,
-    workspace: &WorkspaceOutcome,
-) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let WorkspaceOutcome::Left(drift) = workspace
-        && drift.count > 0
-    {
-        let first = drift.paths.first().map_or_else(String::new, |first| format!(", {first} among them"));
-        warnings.push(format!("{} of the capsule's files are otherwise in this folder{first}", drift.count));
-    }
-    let (then, now) = (capsule.workspace.commit.as_deref(), head_commit(context, project));
-    if let (Some(then), Some(now)) = (then, now.as_deref())
-        && then != now
-    {
-        let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
-        warnings.push(format!("the session was at commit {}, and this folder is at {}", short(then), short(now)));
-    }
-    let agent = carryover_agents::agent_by_name(&capsule.manifest.source.agent);
-    let told = capsule.boundary.instruction_files.value.as_deref().unwrap_or_default();
-    if let Some(agent) = agent {
-        let here = digest_instructions(agent, project);
-        for file in told.iter().filter(|file| !here.contains(file)) {
-            warnings.push(format!("{} is not as it was when the session was told by it", file.path));
-        }
-    }
-    warnings
 }
 
 /// Carries the session over: from the agent's own records where it gets them back, else from the transcript.

@@ -7,6 +7,7 @@ pub mod boundary;
 mod container;
 mod counting;
 mod digest;
+mod drift;
 mod error;
 pub mod import;
 mod limits;
