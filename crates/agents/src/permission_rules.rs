@@ -100,6 +100,7 @@ mod tests {
     use super::*;
     use crate::agent_by_name;
 
+    #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
     fn read(agent: &str, files: &[(&str, &str)]) -> Option<Vec<String>> {
         let folder = tempfile::tempdir().unwrap();
         let env = Env {
@@ -111,9 +112,7 @@ mod tests {
         for (name, text) in files {
             let path = folder.path().join(name);
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
-            fs_err::File::create(path)
-                .and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()))
-                .unwrap();
+            fs_err::write(path, text).unwrap();
         }
         agent_by_name(agent).unwrap().facts().read_permission_rules(&env)
     }

@@ -140,7 +140,7 @@ impl RequestLog {
 
 #[cfg(test)]
 mod tests {
-    use carryover_core::transcript::Header;
+    use carryover_core::transcript::{Conditions, Header};
 
     use super::*;
     use crate::formats::digest::{digest_json, digest_text};
@@ -159,7 +159,7 @@ mod tests {
     fn the_last_request_of_the_sessions_own_loop_tells_its_prompt_and_its_tools() {
         let (mut header, mut log) = (Header::default(), RequestLog::default());
         learn(&mut header, &mut log, "api-request-shape", SHAPE);
-        assert_eq!(header.conditions, Default::default(), "no request had that shape yet");
+        assert_eq!(header.conditions, Conditions::default(), "no request had that shape yet");
         let other = SHAPE.replace("s1", "s2").replace("be brief", "name this").replace("Read", "Name");
         learn(&mut header, &mut log, "api-request-shape", &other);
         let request = r#"{"type":"api-request","querySource":"repl_main_thread:outputStyle:Explanatory",
