@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::command_files::places;
-use crate::{Cleanup, CommandFiles, Env, FindServices, HookSet, Memory, Os, Placement, ResumeCommand};
+use crate::{Cleanup, CommandFiles, Env, FindServices, HookSet, Memory, Os, Placement, ResumeCommand, RuleFiles};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +151,10 @@ pub struct Facts {
     pub commands: Option<&'static CommandFiles>,
     /// Files in which servers of tools are named.
     pub tool_servers: &'static [PathRule],
+    /// What its client calls the modes that it begins in.
+    pub usual_modes: &'static [&'static str],
+    /// Files in which rules of permission are kept.
+    pub permission_rules: &'static [RuleFiles],
 }
 
 /// A list of files in an agent's settings (YAML), each of which it reads at the start of every session.
@@ -208,6 +212,8 @@ impl Facts {
         recording: None,
         commands: None,
         tool_servers: &[],
+        usual_modes: &["default"],
+        permission_rules: &[],
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.

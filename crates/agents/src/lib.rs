@@ -26,6 +26,7 @@ mod openclaw;
 mod opencode;
 #[cfg(test)]
 mod own_session_tests;
+mod permission_rules;
 mod pi;
 mod plan;
 mod pointer_file;
@@ -57,6 +58,7 @@ pub use hooks::{
     prompt_text, read_call,
 };
 pub use memory::{Memory, MemoryFile, MemoryPlace};
+pub use permission_rules::{RuleFiles, RuleForm};
 pub use plan::{
     CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, JsonReferrer, LifeSign, Loss, NOT_CONVERSATION, NewRow,
     Origins, OwnerRow, ResumeCommand, RowCells, RowContent, SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER,

@@ -1,10 +1,11 @@
 //! Attachments that the client adds to a prompt or a result.
 
-use carryover_core::transcript::{Blob, Body, Origin, Part};
+use carryover_core::transcript::{Blob, Body, Condition, Fact, Origin, Part, StartSetting};
 
 use super::boilerplate::PromptSource;
 use super::record::RecordReader;
-use super::wire::{WireAttachment, WireMentioned, is_from_elsewhere};
+use super::wire::{WireAttachment, WireMentioned, WireRendered, is_from_elsewhere};
+use crate::formats::digest::digest_text;
 
 /// Attachments that the client sends and no other client would bring; the rest is the client's own context.
 const SENT_KINDS: &[&str] = &[
@@ -41,6 +42,21 @@ impl RecordReader<'_, '_> {
             Some(body) => vec![(Origin::Hook, body)],
             None => vec![unsent_body(kind)],
         }
+    }
+
+    /// What the client's own context tells of the session: the style of its answers, and what the model was reminded of.
+    pub(super) fn attachment_facts(&self, bodies: &[(Origin, Body)]) -> Vec<Fact> {
+        let record = self.record();
+        let is_own =
+            record.is_sidechain != Some(true) && bodies.iter().all(|(_, body)| matches!(body, Body::Opaque(_)));
+        if !is_own {
+            return Vec::new();
+        }
+        let style = record.attachment.as_ref().and_then(|attachment| attachment.style.as_deref());
+        let style = style.map(|style| Fact::StartSetting(StartSetting::OutputStyle(style.to_owned())));
+        let rendered = record.rendered.and_then(|raw| serde_json::from_str::<Vec<WireRendered<'_>>>(raw.get()).ok());
+        let texts = rendered.into_iter().flatten().filter_map(|one| one.content).filter(|text| !text.is_empty());
+        style.into_iter().chain(texts.map(|text| Fact::Condition(Condition::Reminder(digest_text(&text))))).collect()
     }
 
     /// A prompt that waited while the agent worked: the user's words, or a notice of the client's.

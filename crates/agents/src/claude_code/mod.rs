@@ -21,6 +21,7 @@ mod queue;
 mod read;
 mod record;
 mod recording;
+mod request_log;
 mod slug;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
@@ -39,7 +40,7 @@ use carryover_core::transcript::Permission;
 use crate::settings::first_setting;
 use crate::{
     AgeClock, Agent, Cleanup, CommandFiles, CommandForm, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE,
-    PathBase, PathRule, ResumeForm, SettingsView, Writer,
+    PathBase, PathRule, ResumeForm, RuleFiles, RuleForm, SettingsView, Writer,
 };
 
 /// Claude Code, 1.0 to 2.1.
@@ -106,6 +107,15 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: PathBase::Project, path: &[".claude", "settings.json"] },
         PathRule { on: &[], base: PathBase::Home, path: &[".claude.json"] },
     ],
+    permission_rules: &[RuleFiles {
+        places: &[
+            PathRule { on: &[], base: PathBase::Project, path: &[".claude", "settings.json"] },
+            PathRule { on: &[], base: PathBase::Project, path: &[".claude", "settings.local.json"] },
+            PathRule { on: &[], base: PathBase::Variable("CLAUDE_CONFIG_DIR"), path: &["settings.json"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".claude", "settings.json"] },
+        ],
+        form: RuleForm::Lists(&["/permissions/allow", "/permissions/ask", "/permissions/deny"]),
+    }],
     ..Facts::USUAL
 };
 

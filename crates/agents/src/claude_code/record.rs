@@ -10,6 +10,7 @@ use carryover_core::transcript::{
 
 use super::boilerplate::{self, PromptSource};
 use super::prompt_sorter::PromptSorter;
+use super::request_log::RequestLog;
 use super::wire::{WireBlock, WireCompaction, WireContent, WireErrorParams, WireRecord, WireSource, is_from_elsewhere};
 use super::{queue, usage};
 use crate::Version;
@@ -49,6 +50,7 @@ const NOISE_KINDS: &[&str] = &[
 pub(super) struct LastFacts {
     repeated: SeenFacts,
     entrypoint: String,
+    requests: RequestLog,
 }
 
 impl LastFacts {
@@ -71,6 +73,7 @@ pub(super) fn parse_after(said: &mut LastFacts, line: Line<'_>, file: u16) -> Op
             _ => Body::known(kind),
         };
         let mut parsed = Parsed::empty(line.key(file));
+        parsed.facts = said.requests.read_line(kind, line.bytes);
         parsed.push_entries(None, false, None, [(Origin::Harness, body)]);
         return Some(parsed);
     }
@@ -135,6 +138,10 @@ impl RecordReader<'_, '_> {
         }
     }
 
+    pub(super) fn record(&self) -> &WireRecord<'_> {
+        self.record
+    }
+
     fn make_node(&self) -> Option<Node> {
         let id = NodeId::from_name(self.record.uuid.as_deref()?);
         let parent = self.record.parent_uuid.as_deref().filter(|_| !self.names_wrong_parent());
@@ -168,7 +175,10 @@ impl RecordReader<'_, '_> {
             "user" => self.read_user(facts),
             "assistant" => self.read_assistant(),
             "attachment" => {
-                record.attachment.as_ref().map(|attachment| self.read_attachment(attachment)).unwrap_or_default()
+                let attachment = record.attachment.as_ref();
+                let bodies = attachment.map(|attachment| self.read_attachment(attachment)).unwrap_or_default();
+                facts.extend(self.attachment_facts(&bodies));
+                bodies
             }
             "system" => vec![(Origin::Harness, self.read_system())],
             "custom-title" => {

@@ -59,6 +59,9 @@ pub(super) struct WireRecord<'a> {
     pub message: Option<WireMessage<'a>>,
     #[serde(borrow, default)]
     pub attachment: Option<WireAttachment<'a>>,
+    /// What an attachment became in the request.
+    #[serde(borrow, default)]
+    pub rendered: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub compact_metadata: Option<WireCompaction<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
@@ -210,9 +213,19 @@ pub(super) struct WireAttachment<'a> {
     /// The path of a folder that was mentioned.
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub path: Option<Text<'a>>,
+    /// The name of the style that answers have.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub style: Option<Text<'a>>,
     /// The part of a file that was changed.
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub snippet: Option<Text<'a>>,
+}
+
+/// A text of an attachment as the model was told it.
+#[derive(serde::Deserialize)]
+pub(super) struct WireRendered<'a> {
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub content: Option<Text<'a>>,
 }
 
 /// Whether the client says that somebody else than the user gave a prompt: a task that ended, another agent.

@@ -5,9 +5,13 @@
 
 use std::fmt;
 
+use carryover_core::transcript::TextDigest;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::formats::digest::digest_text;
+use crate::formats::text::Text;
 
 /// The fields of the first record that are of use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +27,12 @@ pub(super) struct WireMeta {
     /// A sub-agent, or work of the client's own: the client's picker does not show it either.
     pub(super) is_hidden: bool,
     pub(super) base: Option<WireBase>,
+    /// The commit that the repository was at.
+    pub(super) commit: Option<String>,
+    /// Through whom the model is reached, by the name in the settings.
+    pub(super) provider: Option<String>,
+    /// The vendor's prompt, of which nothing but the digest is kept.
+    pub(super) prompt: Option<TextDigest>,
 }
 
 /// The part of another session that a fork continues.
@@ -39,6 +49,14 @@ pub(super) struct WireBase {
 struct WireGit {
     #[serde(default)]
     branch: Option<String>,
+    #[serde(default)]
+    commit_hash: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireInstructions<'a> {
+    #[serde(borrow, default)]
+    text: Option<Text<'a>>,
 }
 
 impl WireMeta {
@@ -121,7 +139,13 @@ fn read_field<'de, A: MapAccess<'de>>(key: &str, meta: &mut WireMeta, map: &mut 
         "originator" => meta.originator = map.next_value()?,
         "parent_thread_id" => meta.parent = map.next_value()?,
         "history_base" => meta.base = map.next_value()?,
-        "git" => meta.branch = map.next_value::<Option<WireGit>>()?.and_then(|git| git.branch),
+        "git" => {
+            if let Some(git) = map.next_value::<Option<WireGit>>()? {
+                (meta.branch, meta.commit) = (git.branch, git.commit_hash);
+            }
+        }
+        "model_provider" => meta.provider = serde_json::from_str(map.next_value::<&RawValue>()?.get()).ok(),
+        "base_instructions" => meta.prompt = digest_instructions(map.next_value::<&RawValue>()?),
         // A word, or an object that names the kind: `{"subagent": …}`.
         "source" => meta.is_hidden |= is_hidden_source(map.next_value::<&RawValue>()?.get()),
         "thread_source" => meta.is_hidden |= map.next_value::<Option<String>>()?.as_deref() == Some("subagent"),
@@ -132,6 +156,10 @@ fn read_field<'de, A: MapAccess<'de>>(key: &str, meta: &mut WireMeta, map: &mut 
     Ok(())
 }
 
+fn digest_instructions(raw: &RawValue) -> Option<TextDigest> {
+    serde_json::from_str::<WireInstructions<'_>>(raw.get()).ok()?.text.map(|text| digest_text(&text))
+}
+
 fn is_hidden_source(source: &str) -> bool {
     source.starts_with(r#"{"subagent""#) || source.starts_with(r#"{"internal""#)
 }
@@ -140,14 +168,16 @@ fn is_hidden_source(source: &str) -> bool {
 mod tests {
     use super::*;
 
-    const LINE: &str = r#"{"timestamp":"2026-11-15T01:13:24.450Z","ordinal":0,"type":"session_meta","payload":{"id":"c","parent_thread_id":"p","timestamp":"2026-11-15T01:13:24.407Z","cwd":"/r","cli_version":"0.166.0","source":{"subagent":{}},"base_instructions":{"text":"long"},"git":{"branch":"main"}}}"#;
+    const LINE: &str = r#"{"timestamp":"2026-11-15T01:13:24.450Z","ordinal":0,"type":"session_meta","payload":{"id":"c","parent_thread_id":"p","timestamp":"2026-11-15T01:13:24.407Z","cwd":"/r","cli_version":"0.166.0","source":{"subagent":{}},"base_instructions":{"text":"long"},"model_provider":"lab","git":{"branch":"main","commit_hash":"713d"}}}"#;
 
     #[test]
     fn a_cut_line_tells_what_stands_before_the_cut() {
         let whole = WireMeta::parse(LINE.as_bytes()).unwrap();
         assert_eq!(whole.branch.as_deref(), Some("main"));
         let cut = WireMeta::parse(&LINE.as_bytes()[..LINE.find("long").unwrap()]).unwrap();
-        assert_eq!(cut, WireMeta { branch: None, ..whole });
+        assert_eq!((whole.commit.as_deref(), whole.provider.as_deref()), (Some("713d"), Some("lab")));
+        assert_eq!(whole.prompt, Some(digest_text("long")));
+        assert_eq!(cut, WireMeta { branch: None, commit: None, provider: None, prompt: None, ..whole });
         assert!(cut.is_hidden);
         assert_eq!(cut.timestamp.as_deref(), Some("2026-11-15T01:13:24.407Z"));
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, Compaction, Entry, EntryKey, Fact, Failure, FailureKind, Note, Opaque, Origin, Part, Permission,
+    Body, Compaction, Condition, Entry, EntryKey, Fact, Failure, FailureKind, Note, Opaque, Origin, Part, Permission,
     RejectedRecord, SessionId, StartSetting, Usage,
 };
 use memchr::memmem;
@@ -219,6 +219,8 @@ impl ParsedRecord {
         let context = line.payload;
         self.facts.push(Fact::Permission(turn_permission(&context)));
         self.facts.extend(start_settings::from_turn(&context).into_iter().map(Fact::StartSetting));
+        let sampling = start_settings::turn_sampling(&context);
+        self.facts.extend(sampling.map(|sampling| Fact::Condition(Condition::Sampling(sampling))));
         self.facts.extend(context.cwd.map(|cwd| Fact::Project(PathBuf::from(&*cwd))));
         self.facts.extend(context.model.map(|model| Fact::Model(model.0.into_owned())));
         self.push_body(at, (Origin::Harness, Body::Note(Note::Mode)));
@@ -327,6 +329,12 @@ fn meta_facts(meta: WireMeta) -> Vec<Fact> {
     facts.extend(meta.timestamp.as_deref().and_then(Timestamp::parse).map(Fact::StartedAt));
     facts.extend(meta.originator.map(|name| Fact::StartSetting(StartSetting::Entrypoint(name))));
     facts.extend(meta.parent.map(|id| Fact::Parent(SessionId(id))));
+    let conditions = [
+        meta.commit.map(Condition::Commit),
+        meta.provider.map(Condition::Routing),
+        meta.prompt.map(Condition::SystemPrompt),
+    ];
+    facts.extend(conditions.into_iter().flatten().map(Fact::Condition));
     facts
 }
 

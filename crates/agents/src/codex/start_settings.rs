@@ -1,5 +1,8 @@
-//! How a session was begun, from the settings of its first turn.
+//! The settings of a turn: the first one's began the session, the last one's are in force.
 
+use std::collections::BTreeMap;
+
+use carryover_core::json::Json;
 use carryover_core::transcript::StartSetting;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -50,14 +53,22 @@ struct WirePlace<'a> {
 struct WireMode<'a> {
     #[serde(borrow)]
     mode: Text<'a>,
+    #[serde(borrow, default)]
+    settings: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct WireModeSettings<'a> {
+    #[serde(borrow, default)]
+    reasoning_effort: Option<&'a RawValue>,
 }
 
 /// The start settings in those of a turn; the first turn's count.
 pub(super) fn from_turn(context: &WireTurnContext<'_>) -> Vec<StartSetting> {
     let approval = context.approval_policy.filter(|policy| policy.get() != "null").map(raw_text);
     let sandbox = context.sandbox_policy.as_ref().and_then(|policy| policy.kind.as_ref());
-    let mode = context.collaboration_mode.and_then(|raw| serde_json::from_str::<WireMode<'_>>(raw.get()).ok());
-    let rules = context.permission_profile.map(permission_rules).filter(|rules| !rules.is_empty());
+    let mode = parse_mode(context);
+    let rules = context.permission_profile.and_then(permission_rules);
     let told = [
         mode.map(|mode| StartSetting::PermissionMode(mode.mode.to_string())),
         approval.map(StartSetting::ApprovalPolicy),
@@ -67,13 +78,29 @@ pub(super) fn from_turn(context: &WireTurnContext<'_>) -> Vec<StartSetting> {
     told.into_iter().flatten().collect()
 }
 
+/// How the model is asked in a turn; none where nothing is set.
+pub(super) fn turn_sampling(context: &WireTurnContext<'_>) -> Option<BTreeMap<String, Json>> {
+    let settings = parse_mode(context).and_then(|mode| mode.settings);
+    let settings = settings.and_then(|raw| serde_json::from_str::<WireModeSettings<'_>>(raw.get()).ok());
+    let effort = context.effort.or(settings.and_then(|settings| settings.reasoning_effort));
+    let told = [("effort", effort), ("summary", context.summary), ("personality", context.personality)];
+    let set = told.into_iter().filter_map(|(name, raw)| Some((name, raw.filter(|raw| raw.get() != "null")?)));
+    let sampling: BTreeMap<String, Json> = set.map(|(name, raw)| (name.to_owned(), Json::from_raw(raw))).collect();
+    (!sampling.is_empty()).then_some(sampling)
+}
+
+fn parse_mode<'a>(context: &WireTurnContext<'a>) -> Option<WireMode<'a>> {
+    serde_json::from_str(context.collaboration_mode?.get()).ok()
+}
+
 /// A word as it is, and anything else as it is written.
 fn raw_text(raw: &RawValue) -> String {
     serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
 }
 
-fn permission_rules(raw: &RawValue) -> Vec<String> {
-    let Ok(profile) = serde_json::from_str::<WireProfile<'_>>(raw.get()) else { return Vec::new() };
+/// A profile without rules says that there are none.
+fn permission_rules(raw: &RawValue) -> Option<Vec<String>> {
+    let profile = serde_json::from_str::<WireProfile<'_>>(raw.get()).ok()?;
     let rule = |rule: WireRule<'_>| {
         let named = rule.path.value.as_ref().map(|place| &*place.kind);
         rule.path.path.as_deref().or(named).map(|path| format!("{} {path}", &*rule.access))
@@ -81,7 +108,7 @@ fn permission_rules(raw: &RawValue) -> Vec<String> {
     let mut rules: Vec<String> =
         profile.file_system.into_iter().flat_map(|files| files.entries).filter_map(rule).collect();
     rules.extend(profile.network.map(|network| format!("network {}", raw_text(network))));
-    rules
+    Some(rules)
 }
 
 #[cfg(test)]
@@ -107,5 +134,23 @@ mod tests {
         let odd = r#"{"approval_policy":{"granular":{}},"permission_profile":7,"collaboration_mode":[]}"#;
         let told = from_turn(&serde_json::from_str(odd).unwrap());
         assert_eq!(told, [StartSetting::ApprovalPolicy(r#"{"granular":{}}"#.to_owned())]);
+    }
+
+    #[test]
+    fn a_profile_without_rules_takes_back_those_before() {
+        let disabled = from_turn(&serde_json::from_str(r#"{"permission_profile":{"type":"disabled"}}"#).unwrap());
+        assert_eq!(disabled, [StartSetting::PermissionRules(Vec::new())]);
+    }
+
+    #[test]
+    fn effort_and_summary_are_told_wherever_the_version_writes_them() {
+        let told = |turn: &str| {
+            let sampling = turn_sampling(&serde_json::from_str(turn).unwrap()).unwrap_or_default();
+            sampling.iter().map(|(name, value)| format!("{name}={}", value.as_str())).collect::<Vec<_>>()
+        };
+        assert_eq!(told(r#"{"effort":"high","summary":"auto"}"#), [r#"effort="high""#, r#"summary="auto""#]);
+        let mode = r#"{"collaboration_mode":{"mode":"plan","settings":{"reasoning_effort":"low"}},"effort":null}"#;
+        assert_eq!(told(mode), [r#"effort="low""#]);
+        assert!(told(r#"{"effort":null,"collaboration_mode":7}"#).is_empty());
     }
 }

@@ -285,6 +285,13 @@ pub(super) struct WireTurnContext<'a> {
     pub(super) permission_profile: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) collaboration_mode: Option<&'a RawValue>,
+    /// How hard the model thinks; in the mode's own settings in later versions.
+    #[serde(borrow, default)]
+    pub(super) effort: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) summary: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) personality: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]

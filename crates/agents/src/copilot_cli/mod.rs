@@ -57,6 +57,7 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     hooks: Some(&hooks::HOOKS),
     recording: Some(recording::find_services),
+    usual_modes: &["interactive", "allow all: off"],
     ..Facts::USUAL
 };
 

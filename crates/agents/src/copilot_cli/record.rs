@@ -4,17 +4,18 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, Call, CallForm, CallId, Compaction, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part, Permission,
-    Reasoning, SessionId, StartSetting, TitleRank,
+    Body, Call, CallForm, CallId, Compaction, Condition, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part,
+    Permission, Reasoning, SessionId, StartSetting, TitleRank,
 };
 use serde_json::value::RawValue;
 
 use super::assets::{self, LocatedLine};
 use super::wire::{
     WireAssistant, WireAttachment, WireCompaction, WireComplete, WireError, WireEvent, WireNotice, WireSession,
-    WireSetting, WireUser,
+    WireSetting, WireSystem, WireUser,
 };
 use super::{outcome, prompt, usage};
+use crate::formats::digest::digest_text;
 use crate::formats::jsonl::{self, Line};
 use crate::formats::text::Text;
 
@@ -46,7 +47,6 @@ const NOISE_KINDS: &[&str] = &[
     "model.turn_ended",
     "model.turn_started",
     "session.shutdown",
-    "system.message",
     "tool.execution_start",
 ];
 
@@ -158,6 +158,13 @@ impl<'r, 'a> EventReader<'r, 'a> {
                 self.facts =
                     setting.title.and_then(|text| title_fact(TitleRank::Generated, &text)).into_iter().collect();
                 note_bodies(Note::Title)
+            }
+            "system.message" => {
+                let told: WireSystem<'_> = self.parse_data().unwrap_or_default();
+                let prompt = told.content.as_deref().filter(|prompt| !prompt.is_empty()).map(digest_text);
+                self.facts =
+                    prompt.map(|prompt| Fact::Condition(Condition::SystemPrompt(prompt))).into_iter().collect();
+                vec![opaque_body(self.kind)]
             }
             "session.usage_record" => {
                 let (usage, model) = usage::from_data(self.data.get());

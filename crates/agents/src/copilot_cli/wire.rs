@@ -56,6 +56,14 @@ pub(super) struct WireContext<'a> {
     pub branch: Option<Text<'a>>,
 }
 
+/// `system.message`: the vendor's prompt, once for each session and wherever it changes.
+#[derive(serde::Deserialize, Default)]
+#[serde(default)]
+pub(super) struct WireSystem<'a> {
+    #[serde(borrow, deserialize_with = "text_or_none")]
+    pub content: Option<Text<'a>>,
+}
+
 /// `session.mode_changed`, `session.permissions_changed` and `session.title_changed`.
 #[derive(serde::Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]

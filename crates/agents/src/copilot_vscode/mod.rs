@@ -103,6 +103,7 @@ static FACTS: Facts = Facts {
     versions_seen: ("1.139.1", "1.139.1"),
     resume_budget: EDITOR_BUDGET_TOKENS,
     hooks: Some(&hooks::HOOKS),
+    usual_modes: &["agent"],
     ..Facts::USUAL
 };
 

@@ -81,6 +81,7 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     resume_budget: EDITOR_BUDGET_TOKENS,
     hooks: Some(&hooks::HOOKS),
+    usual_modes: &["agent"],
     ..Facts::USUAL
 };
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod diff;
+pub mod digest;
 pub mod drift;
 pub mod entry_order;
 pub mod file;
@@ -10,6 +11,7 @@ pub(crate) mod folder;
 pub mod git;
 pub mod ids;
 pub mod in_database;
+pub(crate) mod jsonc;
 pub mod jsonl;
 pub(crate) mod kept_fields;
 pub(crate) mod losses;

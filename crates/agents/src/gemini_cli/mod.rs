@@ -32,7 +32,7 @@ mod write_tests;
 use crate::settings::first_setting;
 use crate::{
     AgeClock, Agent, Cleanup, CommandFiles, CommandForm, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm,
-    SettingsView, Writer,
+    RuleFiles, RuleForm, SettingsView, Writer,
 };
 
 /// Gemini CLI, 0.61.
@@ -86,6 +86,28 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: PathBase::Project, path: &[".gemini", "settings.json"] },
         PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini", "settings.json"] },
         PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "settings.json"] },
+    ],
+    permission_rules: &[
+        RuleFiles {
+            places: &[
+                PathRule { on: &[], base: PathBase::Project, path: &[".gemini", "settings.json"] },
+                PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini", "settings.json"] },
+                PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "settings.json"] },
+            ],
+            form: RuleForm::Lists(&["/tools/allowed", "/tools/exclude"]),
+        },
+        RuleFiles {
+            places: &[
+                PathRule { on: &[], base: PathBase::Project, path: &[".gemini", "policies", "auto-saved.toml"] },
+                PathRule {
+                    on: &[],
+                    base: PathBase::Variable("GEMINI_CLI_HOME"),
+                    path: &[".gemini", "policies", "auto-saved.toml"],
+                },
+                PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "policies", "auto-saved.toml"] },
+            ],
+            form: RuleForm::Policies,
+        },
     ],
     ..Facts::USUAL
 };

@@ -16,6 +16,7 @@ use crate::Sink;
 use crate::formats::jsonl;
 use crate::formats::text::Text;
 use crate::formats::tree::bodies::{self, Bodies, note_bodies, opaque_body, prompt_bodies, title_fact, unknown_body};
+use crate::formats::tree::conditions;
 use crate::formats::tree::wire::{Content, Message, Record};
 use crate::formats::tree::words::{SkippedText, Words};
 
@@ -195,10 +196,14 @@ impl<'a, W: Words<'a>> RecordReader<'a, W> {
             "branch_summary" => bodies::branch_summary_bodies(record.summary.as_ref()),
             "session_info" => note_bodies(facts, title_fact(TitleRank::Given, record.name.as_deref()), Note::Title),
             "model_change" => {
+                facts.extend(conditions::setting_facts(record));
                 let model = record.model_id.as_deref().map(|model| Fact::Model(model.to_owned()));
                 note_bodies(facts, model, Note::Mode)
             }
-            "thinking_level_change" => note_bodies(facts, None, Note::Mode),
+            "thinking_level_change" => {
+                facts.extend(conditions::setting_facts(record));
+                note_bodies(facts, None, Note::Mode)
+            }
             "custom" => vec![opaque_body("custom")],
             "label" => vec![opaque_body("label")],
             "leaf" => vec![opaque_body("leaf")],
@@ -227,6 +232,7 @@ impl<'a, W: Words<'a>> RecordReader<'a, W> {
             "assistant" if self.is_delivery_copy(&message) => vec![opaque_body("message/delivered")],
             "assistant" => {
                 facts.extend(message.model.as_deref().map(|model| Fact::Model(model.to_owned())));
+                facts.extend(conditions::reply_routing(&message));
                 bodies::assistant_bodies(&message, content, is_seal)
             }
             "toolResult" => vec![(Origin::Agent, read_outcome(&message, content))],
@@ -234,7 +240,10 @@ impl<'a, W: Words<'a>> RecordReader<'a, W> {
             "custom" | "hookMessage" => {
                 prompt_bodies(injected_origin(message.details), read_parts(content), "message/custom")
             }
-            "system" => vec![opaque_body("message/system")],
+            "system" => {
+                facts.extend(conditions::prompt_facts(&message));
+                vec![opaque_body("message/system")]
+            }
             role => vec![unknown_body(format!("message/{role}"))],
         }
     }

@@ -90,6 +90,7 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "opencode.json"] },
         PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "opencode.jsonc"] },
     ],
+    usual_modes: &["build"],
     ..Facts::USUAL
 };
 

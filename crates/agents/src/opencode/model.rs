@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::wire::WireModel;
 use crate::Env;
 use crate::formats::file::{self, MAX_SETTINGS_BYTES};
+use crate::formats::jsonc::strip_comments;
 use crate::formats::sqlite;
 
 /// The client's choice where nothing is set up: its vendor's own model, which needs no key.
@@ -100,48 +101,6 @@ fn last_used_model(database: &Path) -> Option<WireModel> {
         Ok(of(query)?.and_then(|text| serde_json::from_str::<WirePrompt>(&text).ok()).map(|prompt| prompt.model))
     });
     found.ok().flatten()
-}
-
-/// Blanks out the comments and the last commas that the client allows in its configuration.
-fn strip_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    let mut in_string = false;
-    while let Some(letter) = letters.next() {
-        match (in_string, letter, letters.peek()) {
-            (true, '\\', _) => {
-                out.push(letter);
-                out.extend(letters.next());
-                continue;
-            }
-            (_, '"', _) => in_string = !in_string,
-            (false, '/', Some('/')) => {
-                while letters.peek().is_some_and(|letter| *letter != '\n') {
-                    letters.next();
-                }
-                continue;
-            }
-            (false, '/', Some('*')) => {
-                let mut before = ' ';
-                for letter in letters.by_ref().skip(1) {
-                    if before == '*' && letter == '/' {
-                        break;
-                    }
-                    before = letter;
-                }
-                continue;
-            }
-            (false, '}' | ']', _) => {
-                let end = out.trim_end().len();
-                if out[..end].ends_with(',') {
-                    out.truncate(end - 1);
-                }
-            }
-            _ => {}
-        }
-        out.push(letter);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{
-    Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, StartSetting, TitleRank, text_of,
+    Body, Closing, Condition, Entry, EntryKey, Fact, Header, Origin, SessionId, StartSetting, TitleRank, text_of,
 };
 
 use super::OpenCode;
@@ -238,6 +238,7 @@ impl SessionReader<'_> {
         facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
         facts.extend(last_model(session, heads).map(Fact::Model));
         facts.extend(start_settings(session, heads).into_iter().map(Fact::StartSetting));
+        facts.extend(last_conditions(session, heads).into_iter().map(Fact::Condition));
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
     }
 
@@ -349,6 +350,18 @@ fn start_settings(session: &Session, heads: &[MessageHead]) -> Vec<StartSetting>
     let rule = |rule: &WireRule| format!("{} {} {}", rule.action, rule.permission, rule.pattern);
     let rules = session.rules.as_ref().map(|rules| StartSetting::PermissionRules(rules.iter().map(rule).collect()));
     mode.into_iter().chain(rules).collect()
+}
+
+/// What it goes on under: as which of the client's agents, and through whom its model is reached.
+fn last_conditions(session: &Session, heads: &[MessageHead]) -> Vec<Condition> {
+    let last = || heads.iter().rev().take(10).filter_map(parse_info);
+    let agent = last().find_map(|info| info.agent).map(|agent| Condition::PermissionMode(agent.to_string()));
+    let told = last().find_map(|info| {
+        let provider = info.provider_id.map(|provider| provider.to_string());
+        provider.or_else(|| parse_lenient::<WireModel>(info.model).map(|model| model.provider))
+    });
+    let provider = told.or_else(|| session.model.as_ref().map(|model| model.provider.clone()));
+    agent.into_iter().chain(provider.map(Condition::Routing)).collect()
 }
 
 /// The model of the last message.

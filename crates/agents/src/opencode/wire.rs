@@ -27,6 +27,8 @@ pub(super) struct WireInfo<'a> {
     pub time: WireTime,
     #[serde(default, rename = "modelID", deserialize_with = "text_or_none", borrow)]
     pub model_id: Option<Text<'a>>,
+    #[serde(default, rename = "providerID", deserialize_with = "text_or_none", borrow)]
+    pub provider_id: Option<Text<'a>>,
     #[serde(default, borrow)]
     pub model: Option<&'a RawValue>,
     /// `build`, `plan`, or one of the user's own.

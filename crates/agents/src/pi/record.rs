@@ -12,9 +12,9 @@ use super::outcome;
 use crate::formats::jsonl::{self, Line};
 use crate::formats::text::Text;
 use crate::formats::tree::bodies::{self, Bodies, note_bodies, opaque_body, prompt_bodies, unknown_body};
-use crate::formats::tree::injected_text;
 use crate::formats::tree::wire::{Content, Message, Record};
 use crate::formats::tree::words::{SkippedText, Words};
+use crate::formats::tree::{conditions, injected_text};
 
 /// The facts and entries of one line.
 pub(super) type Parsed = jsonl::ParsedRecord<More>;
@@ -102,16 +102,23 @@ impl<'a, W: Words<'a>> RecordReader<'_, 'a, W> {
                 None => vec![bodies::prompt_without_words()],
             },
             "custom_message" => self.read_injected(content),
-            "compaction" => self.read_compaction(),
+            "compaction" => {
+                facts.extend(conditions::compaction_facts(&self.record));
+                self.read_compaction()
+            }
             "branch_summary" => bodies::branch_summary_bodies(self.record.summary.as_ref()),
             "session_info" => {
                 note_bodies(facts, bodies::title_fact(TitleRank::Given, self.record.name.as_deref()), Note::Title)
             }
             "model_change" => {
+                facts.extend(conditions::setting_facts(&self.record));
                 let model = self.record.model_id.take();
                 note_bodies(facts, model.and_then(|model| self.new_model(&model)), Note::Mode)
             }
-            "thinking_level_change" => note_bodies(facts, None, Note::Mode),
+            "thinking_level_change" => {
+                facts.extend(conditions::setting_facts(&self.record));
+                note_bodies(facts, None, Note::Mode)
+            }
             "usage" => note_bodies(facts, None, Note::Usage(Box::default())),
             "context_edit" => vec![opaque_body("context_edit")],
             "custom" => vec![opaque_body("custom")],
@@ -157,6 +164,7 @@ impl<'a, W: Words<'a>> RecordReader<'_, 'a, W> {
             }
             "assistant" => {
                 facts.extend(message.model.as_deref().and_then(|model| self.new_model(model)));
+                facts.extend(conditions::reply_routing(message));
                 bodies::assistant_bodies(message, content, |signature| !signature.is_empty())
             }
             "toolResult" => vec![(Origin::Agent, self.read_outcome(message, content))],
@@ -164,7 +172,10 @@ impl<'a, W: Words<'a>> RecordReader<'_, 'a, W> {
             "bashExecution" if message.exclude_from_context == Some(true) => vec![opaque_body("message/bashExecution")],
             "bashExecution" => bodies::user_command_bodies(message),
             "custom" | "hookMessage" => self.read_injected(content),
-            "system" => vec![opaque_body("message/system")],
+            "system" => {
+                facts.extend(conditions::prompt_facts(message));
+                vec![opaque_body("message/system")]
+            }
             role => vec![unknown_body(format!("message/{role}"))],
         }
     }

@@ -28,7 +28,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::settings::{find_model_window, first_setting, read_json};
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
+use crate::{
+    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, RuleFiles, RuleForm, SettingsView, Writer,
+};
 
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
@@ -87,6 +89,20 @@ static FACTS: Facts = Facts {
     default_window: 200_000,
     hooks: Some(&hooks::HOOKS),
     recording: Some(recording::find_services),
+    permission_rules: &[RuleFiles {
+        places: &[
+            PathRule { on: &[], base: PathBase::Project, path: &[".qwen", "settings.json"] },
+            PathRule { on: &[], base: PathBase::Variable("QWEN_HOME"), path: &["settings.json"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".qwen", "settings.json"] },
+        ],
+        form: RuleForm::Lists(&[
+            "/permissions/allow",
+            "/permissions/ask",
+            "/permissions/deny",
+            "/tools/allowed",
+            "/tools/exclude",
+        ]),
+    }],
     ..Facts::USUAL
 };
 

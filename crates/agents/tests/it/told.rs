@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Bookmark, Source};
-use carryover_core::transcript::{Body, CallId, Entry, Origin, SessionUsage, Transcript, TranscriptBuilder};
+use carryover_core::transcript::{
+    Body, CallId, Conditions, Entry, Origin, SessionUsage, Transcript, TranscriptBuilder,
+};
 use carryover_testkit::agents::LABS;
 use carryover_testkit::lab::ExpectedReading;
 
@@ -55,6 +57,46 @@ fn how_a_session_was_begun_is_told_in_the_clients_words() {
         let told = if begun.is_empty() { String::new() } else { serde_json::to_string(&begun).unwrap() };
         assert_eq!(told, reading.start_settings, "{agent} {name}");
     }
+}
+
+/// What a session goes on under, in a line.
+fn describe_conditions(last: &Conditions) -> String {
+    let mut told = Vec::new();
+    let words = [("mode", &last.permission_mode), ("routing", &last.routing), ("commit", &last.commit)];
+    told.extend(words.iter().filter_map(|(name, word)| Some(format!("{name} {}", word.as_deref()?))));
+    let sampling = last.sampling.iter().flatten();
+    told.extend(sampling.map(|(name, value)| format!("{name} {}", value.as_str())));
+    told.extend(last.system_prompt.as_ref().map(|prompt| format!("prompt of {} bytes", prompt.bytes)));
+    told.extend(last.tools.as_ref().map(|tools| format!("{} tools", tools.len())));
+    told.extend(last.permission_rules.as_ref().map(|rules| format!("{} rules", rules.len())));
+    told.join(", ")
+}
+
+#[test]
+fn what_a_session_goes_on_under_is_told_without_the_vendors_words() {
+    for (agent, reading) in readings() {
+        let name = reading.fixture;
+        let last = read(agent, name, false).header.conditions;
+        assert_eq!(last, read(agent, name, true).header.conditions, "{agent} {name}: what is passed over counts too");
+    }
+}
+
+fn conditions(agent: &str, name: &str) -> String {
+    describe_conditions(&read(agent, name, false).header.conditions)
+}
+
+#[test]
+fn prompts_are_told_by_their_length_where_the_log_has_them() {
+    let rich = conditions("codex", "0.166.0-rich.jsonl");
+    insta::assert_snapshot!(rich, @r#"mode default, routing fake, commit 713d6406e33da86822018254bc23f511f543c7c8, summary "none", prompt of 22 bytes, 0 rules"#);
+    insta::assert_snapshot!(conditions("copilot-cli", "1.0.102-tools.jsonl"), @"prompt of 9 bytes");
+    insta::assert_snapshot!(conditions("pi", "0.87.1-tools.jsonl"), @r#"routing fake, thinkingLevel "medium", prompt of 7 bytes, 0 tools"#);
+}
+
+#[test]
+fn providers_are_told_in_the_clients_words() {
+    insta::assert_snapshot!(conditions("opencode", "rich.json"), @"mode build, routing fake");
+    insta::assert_snapshot!(conditions("openclaw", "whole.json"), @r#"routing fake, thinkingLevel "medium""#);
 }
 
 #[test]

@@ -43,6 +43,8 @@ mod test_import;
 #[cfg(target_os = "linux")]
 mod test_import_choices;
 #[cfg(unix)]
+mod test_import_drift;
+#[cfg(unix)]
 mod test_import_told;
 mod test_info;
 #[cfg(unix)]

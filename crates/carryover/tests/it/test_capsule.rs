@@ -123,6 +123,95 @@ fn capsules_have_the_layout_and_the_schemas_that_they_should() {
     assert!(shown.stdout.contains("system prompt unknown") && shown.stdout.contains("claude-opus"), "{shown}");
 }
 
+fn append_lines(env: &TestEnv, records: &[Value]) {
+    for record in records {
+        append_record(env, record);
+    }
+}
+
+#[test]
+fn conditions_are_those_at_the_sessions_end() {
+    let env = env_with_git();
+    let mode = |mode: &str| serde_json::json!({"type": "permission-mode", "permissionMode": mode});
+    append_lines(&env, &[mode("plan"), mode("default"), mode("acceptEdits")]);
+    let (folder, _) = export(&env, "capsule", &[]);
+    let [_, boundary, _] = documents(&folder);
+    assert_eq!(boundary["permission_mode"], serde_json::json!({"known": "recorded", "value": "acceptEdits"}));
+    assert_eq!(boundary["permission_rules"], serde_json::json!({"known": "unknown"}));
+    // None is told in this log, and none is told to have been told.
+    assert_eq!(boundary["reminders"], serde_json::json!({"known": "unknown"}));
+}
+
+#[test]
+fn what_the_client_logs_of_its_requests_is_told_by_digests() {
+    let env = env_with_git();
+    let shape = serde_json::json!({"system": [{"type": "text", "text": "vendors words"}],
+        "tools": [{"name": "Read", "description": "reads", "input_schema": {"type": "object"}}]});
+    append_lines(
+        &env,
+        &[
+            serde_json::json!({"type": "api-request-shape", "shapeHash": "s1", "shape": shape}),
+            serde_json::json!({"type": "api-request", "querySource": "repl_main_thread:outputStyle:Learning",
+                "shapeHash": "s1", "params": {"model": "m", "max_tokens": 7}}),
+            serde_json::json!({"type": "attachment", "uuid": "a1", "parentUuid": null, "isSidechain": false,
+                "attachment": {"type": "date", "date": "2026-11-15"}, "rendered": [{"content": "Today is a day."}]}),
+        ],
+    );
+    let (folder, _) = export(&env, "capsule", &[]);
+    let [_, boundary, _] = documents(&folder);
+    check_schema("capsule-boundary", &boundary);
+    assert_eq!(boundary["system_prompt"]["value"]["bytes"], 13);
+    assert_eq!(boundary["tools"]["value"][0]["name"], "Read");
+    assert!(boundary["tools"]["value"][0]["schema_sha256"].is_string());
+    assert_eq!(boundary["sampling"]["value"], serde_json::json!({"max_tokens": 7}));
+    assert_eq!(boundary["output_style"], serde_json::json!({"known": "recorded", "value": "Learning"}));
+    assert_eq!(boundary["reminders"]["value"][0]["bytes"], 15);
+    let text = fs_err::read_to_string(folder.join("boundary.json")).unwrap();
+    assert!(!text.contains("vendors words") && !text.contains("Today"), "{text}");
+}
+
+#[test]
+fn rules_of_permission_are_read_from_the_settings_and_masked() {
+    let env = env_with_git();
+    let rules = |rules: &[&str]| serde_json::json!({"permissions": {"allow": rules}}).to_string();
+    env.write("calc/.claude/settings.local.json", &rules(&["Bash(ls:*)", &format!("Bash(curl -H {SECRET}:*)")]));
+    env.write(".claude/settings.json", r#"{"permissions":{"deny":["Read(.env)"]}}"#);
+    let (folder, _) = export(&env, "capsule", &[]);
+    let [_, boundary, _] = documents(&folder);
+    let told = &boundary["permission_rules"];
+    assert_eq!(told["known"], "read");
+    assert_eq!(told["value"][0], "allow Bash(ls:*)");
+    assert_eq!(told["value"][2], "deny Read(.env)");
+    assert!(told["value"][1].as_str().unwrap().starts_with("allow Bash(curl") && !told.to_string().contains(SECRET));
+}
+
+#[test]
+fn a_folder_that_is_gone_is_named_all_the_same() {
+    let env = env_with_git();
+    let project = env.project();
+    fs_err::remove_dir_all(&project).unwrap();
+    fs_err::create_dir_all(env.home().join("elsewhere")).unwrap();
+    let path = env.home().join("capsule");
+    env.run_in(&env.home().join("elsewhere"), &["capsule", "export", CLAUDE, "-o", path.to_str().unwrap()]).success();
+    let [manifest, boundary, _] = documents(&path);
+    assert_eq!(manifest["project"], project.display().to_string());
+    assert_eq!(boundary["git"], serde_json::json!({"known": "unknown"}));
+}
+
+#[test]
+fn the_commit_that_a_client_wrote_down_is_told_as_recorded() {
+    let env = env_with_git();
+    make_repository(&env);
+    let path = env.home().join("capsule");
+    env.run(&["capsule", "export", CODEX, "-o", path.to_str().unwrap()]).success();
+    let [_, boundary, workspace] = documents(&path);
+    assert_eq!(boundary["git"]["known"], "recorded");
+    assert_eq!(boundary["git"]["value"]["commit"], "713d6406e33da86822018254bc23f511f543c7c8");
+    assert_ne!(workspace["commit"], boundary["git"]["value"]["commit"]);
+    assert_eq!(boundary["routing"], serde_json::json!({"known": "recorded", "value": "openai"}));
+    assert_eq!(boundary["system_prompt"]["known"], "recorded");
+}
+
 #[test]
 fn same_session_gives_the_same_bytes() {
     let env = env_with_git();

@@ -120,6 +120,64 @@ fn a_capsule_of_the_session_knows_its_conditions_from_the_recording() {
     assert!(boundary["tools"]["value"][0]["schema_sha256"].is_string(), "{boundary}");
 }
 
+/// What the same session's capsule tells, with the names of its members.
+fn export_raw(env: &TestEnv, name: &str, more: &[&str]) -> (serde_json::Value, Vec<String>, std::path::PathBuf) {
+    let folder = env.home().join(name);
+    let args = [&["capsule", "export", "d3a03cdd", "--raw", "-o", folder.to_str().unwrap()], more].concat();
+    let told = env.json("capsule-export", &args);
+    let inspected = env.json("capsule-inspect", &["capsule", "inspect", folder.to_str().unwrap()]);
+    let members = inspected["manifest"]["members"].as_array().unwrap();
+    let names = members.iter().map(|member| member["name"].as_str().unwrap().to_owned()).collect();
+    (json!({"told": told, "inspected": inspected}), names, folder)
+}
+
+#[test]
+fn a_recording_tells_nothing_of_a_session_that_went_on_without_it() {
+    let (env, _server) = start_model(TestEnv::with_sessions(), CLIENT);
+    append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));
+    assert_eq!(record(&env, &["claude"]).code, Some(7));
+    let (all, names, _) = export_raw(&env, "before", &[]);
+    assert_eq!(all["inspected"]["manifest"]["model"], "m-1");
+    assert!(names.contains(&"source/recording/request.json".to_owned()), "{names:?}");
+    append_record(
+        &env,
+        &json!({"type": "assistant", "uuid": "later-1", "parentUuid": null, "isSidechain": false,
+            "timestamp": "2026-11-15T11:00:00.000Z", "message": {"id": "msg_later", "role": "assistant",
+            "model": "claude-later-9", "content": [{"type": "text", "text": "on my own"}]}}),
+    );
+    let (all, names, _) = export_raw(&env, "after", &[]);
+    let (manifest, boundary) = (&all["inspected"]["manifest"], &all["inspected"]["boundary"]);
+    assert_eq!(manifest["model"], "claude-later-9");
+    assert_eq!(boundary["model"], json!({"known": "recorded", "value": "claude-later-9"}));
+    for field in ["routing", "sampling", "system_prompt", "tools"] {
+        assert_eq!(boundary[field], json!({"known": "unknown"}), "{field}");
+    }
+    assert!(!names.contains(&"source/recording/request.json".to_owned()), "{names:?}");
+    assert!(all["told"]["warnings"].to_string().contains("went on after it was recorded"), "{all}");
+}
+
+#[test]
+fn the_last_request_of_a_recording_comes_along_with_the_records_and_opens_as_nothing() {
+    const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
+    let client = CLIENT.replace("be brief", &format!("use {SECRET}"));
+    let (env, _server) = start_model(TestEnv::with_sessions(), &client);
+    append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));
+    assert_eq!(record(&env, &["claude"]).code, Some(7));
+    let read = |folder: &std::path::Path| fs_err::read_to_string(folder.join("source/recording/request.json")).unwrap();
+    let (_, _, masked) = export_raw(&env, "masked", &[]);
+    let request: serde_json::Value = serde_json::from_str(&read(&masked)).unwrap();
+    assert_eq!((&request["tools"][0]["name"], &request["max_tokens"]), (&json!("Bash"), &json!(9)));
+    assert!(!read(&masked).contains(SECRET), "{request}");
+    let (_, _, open) = export_raw(&env, "open", &["--no-redact"]);
+    assert!(read(&open).contains(SECRET));
+    let plain = env.home().join("plain");
+    env.run(&["capsule", "export", "d3a03cdd", "-o", plain.to_str().unwrap()]).success();
+    assert!(!plain.join("source").exists());
+    let receiver = TestEnv::new().with_client("claude");
+    let told = receiver.run(&["import", masked.to_str().unwrap(), "--project", "work"]).success();
+    assert!(told.stdout.contains("claude --resume"), "{told}");
+}
+
 #[test]
 fn forgetting_the_session_takes_the_recording_along() {
     let (env, _server) = start_model(TestEnv::with_sessions(), CLIENT);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{StartSetting, StartSettings};
+use super::{Condition, Conditions, StartSetting, StartSettings};
 use crate::time::Timestamp;
 
 /// The id that an agent gave to a session.
@@ -79,6 +79,8 @@ pub struct Header {
     pub permission: Permission,
     /// How it was begun; told, and never used.
     pub start_settings: StartSettings,
+    /// What it goes on under; told, and never used.
+    pub conditions: Conditions,
     pub closing: Option<Closing>,
     /// The client says that the last turn was still going on, whatever was said in it.
     pub is_turn_open: bool,
@@ -104,6 +106,7 @@ pub enum Fact {
     StartedAt(Timestamp),
     Permission(Permission),
     StartSetting(StartSetting),
+    Condition(Condition),
     Closing(Closing),
     TurnOpen(bool),
     Parent(SessionId),
@@ -132,13 +135,25 @@ impl Header {
             Fact::ClientVersion(version) => self.client_version = Some(version),
             Fact::StartedAt(at) => self.started_at = Some(at),
             Fact::Permission(permission) => self.permission = permission,
-            Fact::StartSetting(begin) => self.start_settings.learn(begin),
+            Fact::StartSetting(begin) => {
+                self.conditions.learn_setting(&begin);
+                self.start_settings.learn(begin);
+            }
+            Fact::Condition(condition) => self.learn_condition(condition),
             Fact::Closing(closing) => self.closing = Some(closing),
             Fact::TurnOpen(is_open) => self.is_turn_open = is_open,
             Fact::Parent(id) => self.parent = Some(id),
             Fact::Child(path) => self.children.push(path),
             Fact::File(path) => self.files.push(path),
         }
+    }
+
+    fn learn_condition(&mut self, condition: Condition) {
+        if let Condition::Tools(tools) = &condition {
+            let names = tools.iter().map(|tool| tool.name.clone()).collect();
+            self.start_settings.learn(StartSetting::Tools(names));
+        }
+        self.conditions.learn(condition);
     }
 
     fn learn_model(&mut self, model: String) {

@@ -3,6 +3,7 @@
 mod action;
 mod body;
 mod builder;
+mod conditions;
 mod entry;
 mod header;
 mod messages;
@@ -17,6 +18,7 @@ pub use body::{
     Body, Call, CallForm, CallId, Compaction, Failure, FailureKind, Note, Outcome, QueueChange, Reasoning, Status,
 };
 pub use builder::TranscriptBuilder;
+pub use conditions::{Condition, Conditions, OfferedTool, TextDigest};
 pub(crate) use entry::as_references;
 pub use entry::{Entry, EntryKey, EntryRef, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};

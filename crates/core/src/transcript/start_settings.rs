@@ -9,7 +9,7 @@ use crate::plain::one_line;
 
 /// Longer names are no names.
 const MAX_NAME_BYTES: usize = 400;
-const MAX_NAMES: usize = 500;
+pub(super) const MAX_NAMES: usize = 500;
 
 /// The settings in force when a session began, in the client's own words.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -86,21 +86,26 @@ impl StartSettings {
     }
 }
 
-fn keep_first(kept: &mut Option<String>, mut text: String) {
+fn keep_first(kept: &mut Option<String>, text: String) {
     if kept.is_none() && !text.trim().is_empty() {
-        text.truncate(text.floor_char_boundary(MAX_NAME_BYTES));
-        *kept = Some(text);
+        *kept = Some(bounded_text(text));
     }
 }
 
-fn keep_first_list(kept: &mut Vec<String>, mut list: Vec<String>) {
+fn keep_first_list(kept: &mut Vec<String>, list: Vec<String>) {
     if kept.is_empty() {
-        list.truncate(MAX_NAMES);
-        for text in &mut list {
-            text.truncate(text.floor_char_boundary(MAX_NAME_BYTES));
-        }
-        *kept = list;
+        *kept = bounded_list(list);
     }
+}
+
+pub(super) fn bounded_text(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MAX_NAME_BYTES));
+    text
+}
+
+pub(super) fn bounded_list(mut list: Vec<String>) -> Vec<String> {
+    list.truncate(MAX_NAMES);
+    list.into_iter().map(bounded_text).collect()
 }
 
 /// The line of a prompt that is a command with a slash: `/review src`. A path is none.

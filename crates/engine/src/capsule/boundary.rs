@@ -6,11 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use carryover_agents::formats::digest::{digest_prompt, digest_text};
 use carryover_agents::formats::file::read_bytes;
 use carryover_agents::{Agent, MemoryPlace};
+use carryover_core::json::Json;
 use carryover_core::live::{self, LiveItem};
 use carryover_core::redact::redact_text;
 use carryover_core::transcript::{Body, Header, Origin, Transcript, text_cow};
+pub use carryover_core::transcript::{OfferedTool, TextDigest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -69,6 +72,7 @@ pub struct Boundary {
     pub routing: Known<String>,
     pub sampling: Known<BTreeMap<String, Value>>,
     pub system_prompt: Known<TextDigest>,
+    /// The mode of permissions that was set last; so are those below.
     pub permission_mode: Known<String>,
     pub approval_policy: Known<String>,
     pub sandbox: Known<String>,
@@ -90,26 +94,12 @@ pub struct Boundary {
     pub config_hash: String,
 }
 
-/// A text by its digest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextDigest {
-    pub bytes: u64,
-    pub sha256: String,
-}
-
 /// A file of the project by its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDigest {
     pub path: String,
     pub bytes: u64,
     pub sha256: String,
-}
-
-/// A tool; where its schema was seen, with a digest of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfferedTool {
-    pub name: String,
-    pub schema_sha256: Option<String>,
 }
 
 /// What compactions have left of the session.
@@ -130,24 +120,23 @@ pub struct GitPosition {
     pub branch: Option<String>,
 }
 
-impl TextDigest {
-    pub fn from_text(text: &str) -> Self {
-        Self { bytes: text.len() as u64, sha256: hex_sha256(text.as_bytes()) }
-    }
-}
-
 impl Boundary {
-    /// Takes down what the session's records tell, and what its project shows.
+    /// Takes down what the session's records tell, and what its project and the agent's settings show.
     pub(super) fn from_session(
         agent: &dyn Agent,
         transcript: &Transcript,
         project: Option<&Path>,
         git: Option<GitPosition>,
+        rules: Option<Vec<String>>,
     ) -> Self {
         let Header { model, models, client_version, branch, start_settings: start, .. } = &transcript.header;
+        let last = transcript.header.conditions.clone();
         let some_list = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
-        let offered = |tools: Vec<String>| {
-            tools.into_iter().map(|name| OfferedTool { name, schema_sha256: None }).collect::<Vec<_>>()
+        let reminders = Some(digest_reminders(transcript)).filter(|reminders| !reminders.is_empty());
+        let recorded = last.commit.map(|commit| GitPosition { commit: Some(commit), branch: branch.clone() });
+        let git = if recorded.is_some() { Known::recorded(recorded) } else { Known::read(git) };
+        let sampling = |settings: BTreeMap<String, Json>| {
+            settings.into_iter().map(|(name, value)| (name, value.to_value())).collect()
         };
         let boundary = Self {
             schema: SCHEMA.to_owned(),
@@ -156,20 +145,20 @@ impl Boundary {
             command: Known::recorded(start.command.clone()),
             model: Known::recorded(model.clone()),
             models: Known::recorded(some_list(models)),
-            routing: Known::UNKNOWN,
-            sampling: Known::UNKNOWN,
-            system_prompt: Known::UNKNOWN,
-            permission_mode: Known::recorded(start.permission_mode.clone()),
-            approval_policy: Known::recorded(start.approval_policy.clone()),
-            sandbox: Known::recorded(start.sandbox.clone()),
-            permission_rules: Known::recorded(some_list(&start.permission_rules)),
-            output_style: Known::recorded(start.output_style.clone()),
+            routing: Known::recorded(last.routing),
+            sampling: Known::recorded(last.sampling.map(sampling)),
+            system_prompt: Known::recorded(last.system_prompt),
+            permission_mode: Known::recorded(last.permission_mode),
+            approval_policy: Known::recorded(last.approval_policy),
+            sandbox: Known::recorded(last.sandbox),
+            permission_rules: last.permission_rules.map_or(Known::read(rules), |told| Known::recorded(Some(told))),
+            output_style: Known::recorded(last.output_style),
             instruction_files: Known::read(project.map(|project| digest_instructions(agent, project))),
-            tools: Known::recorded(some_list(&start.tools).map(offered)),
+            tools: Known::recorded(last.tools),
             tools_used: Known::recorded(Some(count_calls(transcript))),
             compaction: Known::recorded(Some(CompactionState::from_transcript(transcript))),
-            reminders: Known::recorded(Some(digest_reminders(transcript))),
-            git: Known::read(git),
+            reminders: Known::recorded(reminders),
+            git,
             branch: Known::recorded(branch.clone()),
             config_hash: String::new(),
         };
@@ -180,10 +169,9 @@ impl Boundary {
     #[must_use]
     pub(super) fn with_recorded(mut self, recorded: RecordedBoundary) -> Self {
         let RecordedBoundary { upstream, model, system_prompt, tools, sampling, .. } = recorded;
-        let prompt = (!system_prompt.is_empty()).then(|| TextDigest::from_text(&system_prompt.join("\n\n")));
         let offered = |tool: RecordedTool| OfferedTool { name: tool.name, schema_sha256: Some(tool.schema_sha256) };
         self.routing = Known::recorded(Some(upstream));
-        self.system_prompt = Known::recorded(prompt);
+        self.system_prompt = Known::recorded(digest_prompt(&system_prompt));
         self.tools = Known::recorded(Some(tools.into_iter().map(offered).collect()));
         self.sampling = Known::recorded(Some(sampling.into_iter().collect()));
         if model.is_some() {
@@ -276,15 +264,16 @@ fn count_calls(transcript: &Transcript) -> BTreeMap<String, u64> {
     used
 }
 
-/// What stands in the user's place and is the harness's.
+/// What stands in the user's place and is the harness's, and what it told beside the entries. That there is none in a
+/// log does not say that none was told.
 fn digest_reminders(transcript: &Transcript) -> Vec<TextDigest> {
     let is_reminder = |origin| matches!(origin, Origin::Harness | Origin::Hook);
     let told = transcript.entries.iter().filter(|entry| !entry.side && is_reminder(entry.origin));
-    told.filter_map(|entry| match &entry.body {
-        Body::Prompt(parts) => Some(TextDigest::from_text(&text_cow(parts))),
+    let told = told.filter_map(|entry| match &entry.body {
+        Body::Prompt(parts) => Some(digest_text(&text_cow(parts))),
         _ => None,
-    })
-    .collect()
+    });
+    told.chain(transcript.header.conditions.reminders.iter().cloned()).collect()
 }
 
 /// The instruction files of an agent that are in the project.

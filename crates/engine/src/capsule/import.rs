@@ -8,28 +8,24 @@ use carryover_core::redact::mask_kinds;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
-use super::boundary::digest_instructions;
+use super::drift::{Receiver, mode_drift};
 use super::manifest::Manifest;
 use super::member_path::{decode_path, path_from_bytes};
 use super::open::{LaidOut, RawRecords};
 use super::workspace::{
-    FilesMode, LeftOut, Placement, RestoreInto, RestoredWorkspace, WorkspaceDrift, head_commit, is_empty,
-    leads_through_link,
+    FilesMode, Placement, RestoreInto, RestoredWorkspace, WorkspaceDrift, is_empty, leads_through_link,
 };
 use super::{CapsuleError, VerifiedCapsule};
 use crate::carry::own::MovedRecords;
 use crate::carry::resume::{self, Report, ResumeError};
 use crate::client;
 use crate::context::Context;
-use crate::handoff::workspace::find_repository;
 use crate::sessions::list::ListedSession;
 use crate::write::journal::SessionRef;
 use crate::write::undo_files::{WorkspaceJournal, WorkspaceLock, abandon_workspace, adopt_workspace, name_resume};
 
 /// Is part of the names of files on their way into a folder that something else is in.
 const FORCED_MARK: &str = "import";
-/// So many paths that differ are named.
-const MAX_NAMED: usize = 10;
 
 /// How a capsule is gone on with.
 #[derive(Clone)]
@@ -145,14 +141,15 @@ pub fn bring_files(
     options: &ImportOptions,
 ) -> Result<BroughtFiles, CapsuleError> {
     let brought = match bring_workspace(context, capsule, options) {
-        Err(CapsuleError::NotClean { .. } | CapsuleError::OtherCommit { .. }) => {
+        Err(CapsuleError::NotClean { .. } | CapsuleError::OtherCommit { .. } | CapsuleError::Threatened { .. }) => {
             bring_workspace(context, capsule, &ImportOptions { files: false, ..options.clone() })
         }
         other => other,
     };
     let (workspace, undo_id) = brought?;
     let project = project_below(&options.folder, &capsule.workspace.project);
-    let warnings = find_drift(context, capsule, &project, &workspace);
+    let here = Receiver { context, project: &project, target: options.target };
+    let warnings = here.find_drift(capsule, &workspace);
     Ok(BroughtFiles { workspace, undo_id, warnings })
 }
 
@@ -184,11 +181,13 @@ fn import_session(
     workspace: WorkspaceOutcome,
 ) -> Result<Imported, CapsuleError> {
     let project = project_below(&options.folder, &capsule.workspace.project);
-    let mut warnings = find_drift(context, capsule, &project, &workspace);
+    let here = Receiver { context, project: &project, target: options.target };
+    let mut warnings = here.find_drift(capsule, &workspace);
     let laid_out = capsule.lay_out(context, choose_records(&capsule.manifest, options, &mut warnings))?;
     let masked = if capsule.manifest.redacted { count_masks(&laid_out.transcript)? } else { BTreeMap::new() };
     let (mut report, own_records) =
         carry_session(context, &capsule.manifest, &laid_out, options, &project, &mut warnings)?;
+    warnings.extend(mode_drift(capsule, &report));
     warnings.append(&mut report.warnings);
     report.warnings = warnings;
     Ok(Imported { project, workspace, own_records, masked, report })
@@ -254,41 +253,6 @@ fn project_below(folder: &Path, below: &str) -> PathBuf {
     if is_inside { project } else { folder.to_owned() }
 }
 
-/// What is otherwise than it was where the session was.
-fn find_drift(
-    context: &Context,
-    capsule: &VerifiedCapsule,
-    project: &Path,
-    workspace: &WorkspaceOutcome,
-) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let WorkspaceOutcome::Left(drift) = workspace
-        && let Some(told) = tell_drift(drift)
-    {
-        warnings.push(told);
-    }
-    warnings.extend(tell_left_out(&capsule.workspace.left_out));
-    if let Some(then) = &capsule.workspace.commit {
-        let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
-        let now = match head_commit(context, project) {
-            Some(now) if now == *then => None,
-            Some(now) => Some(format!("is at {}", short(&now))),
-            None if find_repository(project).is_some() => Some("is in a repository that tells no commit".to_owned()),
-            None => Some("is in no repository".to_owned()),
-        };
-        warnings.extend(now.map(|now| format!("the session was at commit {}, and this folder {now}", short(then))));
-    }
-    let agent = carryover_agents::agent_by_name(&capsule.manifest.source.agent);
-    let told = capsule.boundary.instruction_files.value.as_deref().unwrap_or_default();
-    if let Some(agent) = agent {
-        let here = digest_instructions(agent, project);
-        for file in told.iter().filter(|file| !here.contains(file)) {
-            warnings.push(format!("{} is not as it was when the session was told by it", file.path));
-        }
-    }
-    warnings
-}
-
 /// The agent's own records are for that agent alone, and for as many as can be moved at once.
 fn choose_records(manifest: &Manifest, options: &ImportOptions, warnings: &mut Vec<String>) -> RawRecords {
     if !manifest.has_raw_records() || options.target.facts().id != manifest.source.agent {
@@ -302,17 +266,6 @@ fn choose_records(manifest: &Manifest, options: &ImportOptions, warnings: &mut V
     RawRecords::Left
 }
 
-/// Names the first files that the capsule does not have, with the reason.
-fn tell_left_out(left_out: &[LeftOut]) -> Vec<String> {
-    let tell = |LeftOut { path, reason }: &LeftOut| {
-        let path = if path == "." { String::new() } else { format!("{path} ") };
-        format!("not in the capsule: {path}{reason}")
-    };
-    let more = left_out.len().saturating_sub(MAX_NAMED);
-    let more = (more > 0).then(|| format!("not in the capsule: {more} more files; `capsule inspect` names them"));
-    left_out.iter().take(MAX_NAMED).map(tell).chain(more).collect()
-}
-
 /// How often each kind of secret is masked in a transcript.
 fn count_masks(transcript: &Path) -> Result<BTreeMap<String, usize>, CapsuleError> {
     let mut counts = BTreeMap::new();
@@ -320,20 +273,6 @@ fn count_masks(transcript: &Path) -> Result<BTreeMap<String, usize>, CapsuleErro
         *counts.entry(kind.to_owned()).or_default() += 1;
     }
     Ok(counts)
-}
-
-/// Names the first paths that are otherwise in a folder.
-fn tell_drift(drift: &WorkspaceDrift) -> Option<String> {
-    let named: Vec<String> =
-        drift.list().take(MAX_NAMED).map(|(path, how)| format!("{path} {}", how.describe())).collect();
-    let files = match drift.count() {
-        0 => return None,
-        1 => "one of the capsule's files is".to_owned(),
-        count => format!("{count} of the capsule's files are"),
-    };
-    let more = drift.count() - named.len();
-    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    Some(format!("{files} otherwise in this folder: {}{more}", named.join("; ")))
 }
 
 /// Carries the session over: from the agent's own records where it gets them back, else from the transcript.

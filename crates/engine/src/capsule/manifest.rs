@@ -23,6 +23,8 @@ pub(super) const SNAPSHOT: &str = "workspace/snapshot.tar.zst";
 /// The folder of whatever the source wrote itself.
 pub(super) const SOURCE: &str = "source/";
 pub(super) const RAW: &str = "source/raw/";
+/// The body of the last request of a session that was recorded.
+pub(super) const REQUEST: &str = "source/recording/request.json";
 
 /// A capsule as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

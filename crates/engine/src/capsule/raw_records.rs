@@ -11,7 +11,7 @@ use carryover_core::transcript::Header;
 
 use super::CapsuleError;
 use super::container::{Content, Member};
-use super::manifest::RAW;
+use super::manifest::{RAW, REQUEST};
 use super::member_path::check_path;
 use super::workspace::{LeftOut, holds_secret};
 use crate::sessions::list::ListedSession;
@@ -63,6 +63,15 @@ pub(super) fn collect_raw(
     let own = own.filter(|own| members.iter().any(|member| member.name == *own));
     let own = own.ok_or_else(|| CapsuleError::NoCapsule("the session's own file cannot be named".into()))?;
     Ok(RawRecords { members, session: own })
+}
+
+/// The last request of the session's own loop, as it was recorded. Nothing reads it when the capsule is opened.
+pub(super) fn pack_request(body: Vec<u8>, redact: bool, left_out: &mut Vec<LeftOut>) -> Option<Member> {
+    let packed = mask_record(body, redact);
+    if packed.is_none() {
+        left_out.push(LeftOut::new(REQUEST, "holds secrets, and is no text that could be masked"));
+    }
+    packed.map(|bytes| member(REQUEST, bytes))
 }
 
 fn member(name: &str, bytes: Vec<u8>) -> Member {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use carryover_core::redact::{mask_excerpts, mask_kinds};
+use carryover_agents::Env;
+use carryover_core::redact::{mask_excerpts, mask_kinds, redact_text};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::Header;
 use serde::Serialize;
@@ -18,7 +19,8 @@ use super::manifest::{
     BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SOURCE, SourceSession, TRANSCRIPT, WORKSPACE,
 };
 use super::prompts::collect_prompts;
-use super::raw_records::{RawRecords, collect_raw};
+use super::raw_records::{RawRecords, collect_raw, pack_request};
+use super::recorded::{RecordedEnd, read_recorded_end};
 use super::staging::StagingFolder;
 use super::transcript::write_lines;
 use super::workspace::{
@@ -28,12 +30,14 @@ use crate::carry::canonical::tell_transcript;
 use crate::context::Context;
 use crate::own::files;
 use crate::own::sha256::hex_sha256;
-use crate::recording::{RecordedBoundary, Recording, list_recordings};
 use crate::sessions::list::ListedSession;
 use crate::sessions::read;
 
 /// In our own folder: what is packed before it has its place.
 const FOLDER: &str = "sealing";
+
+const OUTDATED_RECORDING: &str =
+    "the session went on after it was recorded: its conditions are what its agent wrote down, and no more";
 
 /// How a capsule is made.
 #[derive(Debug, Clone)]
@@ -88,21 +92,29 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
     let place = project.as_deref().filter(|project| project.is_dir());
     let (mut workspace, snapshot) = match place {
         Some(place) => pack_workspace(context, place, options, folder.path())?,
-        None => (WorkspaceRecord::without_files(None), None),
+        None => (WorkspaceRecord::without_files(project.as_deref().map(|gone| name_gone(gone, options.redact))), None),
     };
     let git = GitPosition { commit: workspace.commit.clone(), branch: workspace.branch.clone() };
     let git = Some(git).filter(|git| git.commit.is_some() || git.branch.is_some());
-    let mut boundary = Boundary::from_session(session.agent, &transcript, place, git);
+    let mut boundary =
+        Boundary::from_session(session.agent, &transcript, place, git, read_rules(context, session, place));
     let mut warnings = Vec::new();
-    match read_recorded_boundary(context, session) {
-        Ok(Some(recorded)) => boundary = boundary.with_recorded(recorded),
-        Ok(None) => {}
+    let mut request = None;
+    match read_recorded_end(context, session, &transcript) {
+        Ok(RecordedEnd::Current(recorded)) => {
+            request = Some(recorded.body);
+            boundary = boundary.with_recorded(recorded.boundary);
+        }
+        Ok(RecordedEnd::Outdated) => warnings.push(OUTDATED_RECORDING.to_owned()),
+        Ok(RecordedEnd::Absent) => {}
         Err(error) => warnings.push(format!("its recording cannot be read, and counts for nothing: {error}")),
     }
     let messages = transcript.n_messages() as u64;
     let mut raw = None;
     if options.raw {
-        raw = Some(collect_raw(session, &header, options.redact, &mut workspace.left_out)?);
+        let mut records = collect_raw(session, &header, options.redact, &mut workspace.left_out)?;
+        records.members.extend(request.and_then(|body| pack_request(body, options.redact, &mut workspace.left_out)));
+        raw = Some(records);
         workspace.left_out.sort();
     }
     let told = tell_transcript(session, transcript)?;
@@ -132,16 +144,6 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
         redacted: options.redact,
         warnings,
     })
-}
-
-/// What the newest recording of a session tells of its conditions.
-fn read_recorded_boundary(context: &Context, session: &ListedSession) -> io::Result<Option<RecordedBoundary>> {
-    let is_its = |recording: &Recording| {
-        let is_agents = recording.manifest.agent == session.agent.facts().id;
-        is_agents && recording.manifest.sessions.iter().any(|matched| matched.id == session.found.id.0)
-    };
-    let newest = list_recordings(context)?.into_iter().find(is_its);
-    newest.as_ref().map_or(Ok(None), RecordedBoundary::read)
 }
 
 fn describe_session(session: &ListedSession, header: &Header, title: Option<String>, messages: u64) -> SourceSession {
@@ -179,6 +181,18 @@ fn pack_workspace(
     let out = fs_err::File::create(snapshot_path(folder))?;
     let (record, member) = write_snapshot(collected, options.redact, out)?;
     Ok((record, Some(member)))
+}
+
+/// The rules of permission that the agent keeps for the project and for its user.
+fn read_rules(context: &Context, session: &ListedSession, project: Option<&Path>) -> Option<Vec<String>> {
+    let env = Env { projects: project.map(Path::to_owned).into_iter().collect(), ..context.env.clone() };
+    session.agent.facts().read_permission_rules(&env)
+}
+
+/// A folder that is no more, as the session knew it.
+fn name_gone(project: &Path, redact: bool) -> String {
+    let name = project.display().to_string();
+    if redact { redact_text(&name).into_owned() } else { name }
 }
 
 fn snapshot_path(folder: &Path) -> PathBuf {

@@ -85,8 +85,8 @@ pub fn list_changes(
     changes
 }
 
-/// Servers whose tools the conversation had, and that the target's settings do not name.
-fn missing_servers(context: &Context, root: &Path, tools: &[String], target: &Facts) -> Option<String> {
+/// Servers whose tools a session had, and that the target's settings do not name.
+pub(crate) fn missing_servers(context: &Context, root: &Path, tools: &[String], target: &Facts) -> Option<String> {
     if target.tool_servers.is_empty() {
         return None;
     }

@@ -2,13 +2,14 @@
 
 use std::io;
 
+use carryover_agents::formats::digest::{digest_json, digest_tool};
+use carryover_core::transcript::OfferedTool;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::archive::Recording;
 use super::exchange::Exchange;
 use super::request_form::{ModelRequest, RequestForm};
-use crate::own::sha256::hex_sha256;
 
 /// A session's last request without the conversation. Every field is as it was sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -120,38 +121,9 @@ impl Outline {
 
 impl RecordedTool {
     fn new(declaration: &Value) -> Self {
-        let inner = declaration.get("function").filter(|inner| inner.is_object()).unwrap_or(declaration);
-        let schema = ["input_schema", "parameters", "parametersJsonSchema", "format"];
-        let schema = schema.iter().find_map(|name| inner.get(name)).unwrap_or(declaration);
-        Self {
-            name: tool_name(declaration, inner),
-            schema_sha256: digest_json(schema),
-            declaration_sha256: digest_json(declaration),
-        }
-    }
-}
-
-/// Its name; a tool of the service's own may have a type alone, or be its only member.
-fn tool_name(declaration: &Value, inner: &Value) -> String {
-    let named = inner.get("name").or_else(|| declaration.get("type")).and_then(Value::as_str);
-    let only_member = || declaration.as_object().and_then(|fields| fields.keys().next()).cloned();
-    named.map(str::to_owned).or_else(only_member).unwrap_or_default()
-}
-
-/// SHA-256 of a value as compact JSON with its members in order, so that the same schema has the same digest whoever
-/// wrote it down.
-pub fn digest_json(value: &Value) -> String {
-    hex_sha256(sort_members(value).to_string().as_bytes())
-}
-
-fn sort_members(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut names: Vec<&String> = fields.keys().collect();
-            names.sort();
-            names.into_iter().map(|name| (name.clone(), sort_members(&fields[name]))).collect()
-        }
-        Value::Array(items) => items.iter().map(sort_members).collect(),
-        other => other.clone(),
+        let OfferedTool { name, schema_sha256 } = digest_tool(declaration);
+        let declaration_sha256 = digest_json(declaration);
+        let schema_sha256 = schema_sha256.unwrap_or_else(|| declaration_sha256.clone());
+        Self { name, schema_sha256, declaration_sha256 }
     }
 }

@@ -226,7 +226,7 @@ fn every_form_of_request_tells_its_boundary() {
         assert_eq!(boundary.model.as_deref(), Some("m"), "{path}");
         assert_eq!(boundary.system_prompt, ["sys"], "{path}");
         assert_eq!(boundary.tools[0].name, "t", "{path}");
-        assert_eq!(boundary.tools[0].schema_sha256, boundary::digest_json(&schema), "{path}");
+        assert_eq!(boundary.tools[0].schema_sha256, carryover_agents::formats::digest::digest_json(&schema), "{path}");
         assert_eq!(Value::from(boundary.sampling), json!({"temperature": 0}), "{path}");
         assert_eq!(boundary.messages, 1, "{path}");
     }

@@ -3,6 +3,7 @@
 
 pub(crate) mod blocks;
 pub mod bodies;
+pub(crate) mod conditions;
 pub(crate) mod dialect;
 pub(crate) mod exit_line;
 pub mod injected_text;

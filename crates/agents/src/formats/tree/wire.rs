@@ -31,6 +31,9 @@ pub struct Record<'a, W> {
     /// Of a compaction, or of a branch that was left.
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub summary: Option<Text<'a>>,
+    /// The prompt that goes before a compaction.
+    #[serde(borrow, default)]
+    pub system_message: Option<&'a RawValue>,
     /// The first record that a compaction keeps.
     #[serde(borrow, default)]
     pub first_kept_entry_id: NullableName<'a>,
@@ -48,6 +51,11 @@ pub struct Record<'a, W> {
     pub name: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub model_id: Option<Text<'a>>,
+    /// Through whom the model is reached, where that changes.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub provider: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub thinking_level: Option<Text<'a>>,
     /// Content that was put in by neither the user nor the model.
     #[serde(borrow, default)]
     pub content: Content<'a, W>,
@@ -80,6 +88,11 @@ pub struct Message<'a, W> {
     pub usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub details: Option<&'a RawValue>,
+    /// The parts of the prompt before the conversation.
+    #[serde(borrow, default)]
+    pub sections: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub tools_added: Option<&'a RawValue>,
     /// Who sent it, where that was not the user.
     #[serde(borrow, default)]
     pub provenance: Option<&'a RawValue>,

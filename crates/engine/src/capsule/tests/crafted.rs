@@ -78,7 +78,7 @@ impl Crafted {
     /// The members with a manifest that fits them.
     pub(super) fn seal(self) -> Vec<(String, Vec<u8>)> {
         let agent = carryover_agents::AGENTS[0];
-        let boundary = Boundary::from_session(agent, &Transcript::default(), None, None);
+        let boundary = Boundary::from_session(agent, &Transcript::default(), None, None, None);
         let mut members = self.members;
         members.push((BOUNDARY.to_owned(), serde_json::to_vec(&boundary).unwrap()));
         members.push((WORKSPACE.to_owned(), serde_json::to_vec(&self.workspace).unwrap()));
