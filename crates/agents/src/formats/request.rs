@@ -17,7 +17,7 @@ pub(crate) fn project_text<'a>(request: &WriteRequest<'a>, agent: &'static str) 
     request.project.to_str().ok_or_else(|| AgentError::CannotHold { agent, reason: reason() })
 }
 
-/// Where paths of the project have to be moved, if it is elsewhere now.
+/// Where paths of the project have to be moved, if it is elsewhere now. Every path would lie below one that is empty.
 pub(crate) fn project_relocation<'a>(request: &WriteRequest<'a>, project: &'a str) -> Option<Relocation<'a>> {
     let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project && !old.is_empty());
     old.map(|old| Relocation { old, new: project })
@@ -54,4 +54,18 @@ pub(crate) fn user_prompts(request: &WriteRequest<'_>) -> impl Iterator<Item = S
         Body::Prompt(parts) if carried.entry.origin == Origin::User => Some(text_of(parts)),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write_fixtures::moved_request;
+
+    #[test]
+    fn a_project_without_a_path_moves_nothing() {
+        for (old, moves) in [("/old", true), ("/new", false), ("", false)] {
+            let request = WriteRequest { old_project: Some(Path::new(old)), ..moved_request(&[], None) };
+            assert_eq!(project_relocation(&request, "/new").is_some(), moves, "{old}");
+        }
+    }
 }
