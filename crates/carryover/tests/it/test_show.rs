@@ -72,7 +72,7 @@ fn the_live_context_reads_as_a_conversation() {
     tokens used: ###k input, 336 output
     --- stderr
     the newest session of this project:
-    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
     "#);
 }
 
