@@ -57,6 +57,9 @@ fn list_told(context: &Context, facts: &Facts, project: &Path, notes: &mut Vec<S
     };
     let names = shared.iter().map(|found| &found.name).chain(imported.iter().map(|taken| &taken.name));
     let privacy = Privacy::new(context, project, names.map(String::as_str));
+    if privacy.is_unasked() && !shared.is_empty() {
+        notes.push("git does not tell what it ignores here: the project's instructions are kept as private".to_owned());
+    }
     let when_read = |name: &str| shared.iter().find(|found| found.name == name).and_then(|found| found.file.when);
     // One that is taken in and is private is for this agent alone.
     let taken = imported.iter().filter(|taken| privacy.of(&taken.name).is_none());

@@ -20,6 +20,8 @@ pub(super) struct ProjectFiles {
     /// Resolved.
     pub(super) root: PathBuf,
     pub(super) files: Vec<ProjectFile>,
+    /// There is a repository, and git does not tell what it ignores.
+    pub(super) is_unasked: bool,
 }
 
 /// One of them.
@@ -80,7 +82,7 @@ impl ProjectFiles {
         for file in &mut files {
             file.private = privacy.of(&file.name);
         }
-        Self { root, files }
+        Self { is_unasked: privacy.is_unasked(), root, files }
     }
 
     pub(super) fn by_name(&self, name: &str) -> Option<&ProjectFile> {

@@ -70,6 +70,9 @@ pub enum SyncError {
     Unreadable { name: String, reason: String },
     #[error("{name} is private ({reason}): nothing of it goes into {into}, which git could see")]
     Private { name: String, reason: &'static str, into: String },
+    /// What it ignores would be taken for what it keeps.
+    #[error("git does not tell what it ignores in {}: nothing of {name} goes into {into}", folder.display())]
+    Unasked { folder: PathBuf, name: String, into: String },
     #[error("{} was changed in this moment: nothing was written", .0.display())]
     Busy(PathBuf),
     #[error("could not write {}", path.display())]
@@ -123,7 +126,8 @@ pub(super) fn usual_source(known: &ProjectFiles) -> Result<&ProjectFile, SyncErr
     let mut candidates: Vec<&ProjectFile> = Vec::new();
     for file in known.files.iter().filter(|file| file.is_single && refuse_unusable(file).is_ok()) {
         let is_known = candidates.iter().any(|other| other.is_same_file(file));
-        if !is_known && file.private.is_none() {
+        // Where git does not tell what is private, nothing is written, and it is said why.
+        if !is_known && (file.private.is_none() || known.is_unasked) {
             candidates.push(file);
         }
     }
@@ -271,6 +275,10 @@ impl Planner<'_> {
 
     fn refuse_private(&self, into: &str) -> Result<(), SyncError> {
         let Some(reason) = self.source.private_reason() else { return Ok(()) };
+        if self.known.is_unasked {
+            let (folder, name) = (self.known.root.clone(), self.source.name.clone());
+            return Err(SyncError::Unasked { folder, name, into: into.to_owned() });
+        }
         if self.known.is_kept_from_git(self.context, into) {
             return Ok(());
         }
