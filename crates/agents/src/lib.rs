@@ -54,7 +54,7 @@ pub use hooks::{
     HookPlace, HookSet, HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark,
     prompt_text, read_call,
 };
-pub use memory::{Memory, MemoryFile, MemoryPlace};
+pub use memory::{FrontMatter, ImportPlaces, Memory, MemoryFile, MemoryPlace, Reach, split_front_matter};
 pub use plan::{
     CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, LifeSign, Loss, NewRow, Origins, OwnerRow, ResumeCommand,
     RowCells, RowContent, SessionLines, SessionRows, SubAgentLink, TEMPORARY_FOLDER, TargetView, VendorCommand,
