@@ -57,7 +57,7 @@ pub use hooks::{
     HookPlace, HookSet, HookTable, Injection, OwnHookFile, ResolvedHooks, RunMode, StartReason, VariableMark,
     prompt_text, read_call,
 };
-pub use memory::{Memory, MemoryFile, MemoryPlace};
+pub use memory::{FrontMatter, ImportPlaces, Memory, MemoryFile, MemoryPlace, Reach, split_front_matter};
 pub use permission_rules::{RuleFiles, RuleForm};
 pub use plan::{
     CarriedEntry, CellValue, Inverse, JsonHolder, JsonMember, JsonReferrer, LifeSign, Loss, NOT_CONVERSATION, NewRow,

@@ -356,6 +356,9 @@ impl From<SyncError> for CommandError {
             SyncError::Private { .. } => {
                 "put what all may know into AGENTS.md, then run `carryover memory sync --from AGENTS.md`"
             }
+            SyncError::Unasked { .. } => {
+                "`git status` there says why; git must be on the PATH, trust the folder and find its repository whole"
+            }
             SyncError::Unreadable { .. } => "name another source with `--from`",
             SyncError::Busy(_) => "run it again",
             SyncError::Io { .. } => "nothing was changed; once that is mended, run it again",

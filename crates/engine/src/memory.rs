@@ -3,6 +3,7 @@
 
 pub(crate) mod captured;
 pub mod files;
+pub(crate) mod ground;
 pub mod imports;
 pub mod overview;
 pub(crate) mod paragraph;

@@ -11,6 +11,7 @@ mod hooks;
 mod isolated_network;
 mod judges;
 mod judges_page;
+mod memory;
 mod ordered_pool;
 mod page;
 mod pair;
@@ -44,7 +45,7 @@ pub(crate) enum ConformanceError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(
-        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --record, --commands, --judges, --carryover"
+        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --restore, --hooks, --record, --commands, --memory, --judges, --carryover"
     )]
     Usage { argument: String },
     #[error("no pair matches the filter")]

@@ -41,6 +41,7 @@ const DAILY_STEPS: &[(&str, Step)] = &[
     ("hooks", |root| run_conformance(root, &["--hooks", "--from", "claude-code"])),
     ("record", |root| run_conformance(root, &["--record", "--check", "--from", "claude-code"])),
     ("commands", |root| run_conformance(root, &["--commands", "--from", "claude-code"])),
+    ("memory", |root| run_conformance(root, &["--memory", "--from", "claude-code"])),
 ];
 const FULL_STEPS: &[(&str, Step)] = &[
     ("conformance", |root| run_conformance(root, &["--full", "--check"])),
@@ -50,6 +51,7 @@ const FULL_STEPS: &[(&str, Step)] = &[
     ("hooks", |root| run_conformance(root, &["--hooks"])),
     ("record", |root| run_conformance(root, &["--record", "--full", "--check"])),
     ("commands", |root| run_conformance(root, &["--commands"])),
+    ("memory", |root| run_conformance(root, &["--memory"])),
     ("bench", run_figures),
 ];
 

@@ -9,5 +9,5 @@ pub(super) const MEMORY: Memory = Memory {
         MemoryFile::in_project("CONVENTIONS.md").when(WHEN_LISTED),
         MemoryFile::in_project("AGENTS.md").when(WHEN_LISTED),
     ],
-    import: None,
+    ..Memory::NONE
 };

@@ -1,13 +1,13 @@
 //! Files that tell the model something, as 0.166 does it: one a folder, from the root of the repository down.
 
-use crate::{Memory, MemoryFile};
+use crate::{Memory, MemoryFile, Reach};
 
 pub(super) const MEMORY: Memory = Memory {
     files: &[
-        MemoryFile::in_project("AGENTS.md").unless(&["AGENTS.override.md"]).read_above(),
-        MemoryFile::in_project("AGENTS.override.md").read_above(),
+        MemoryFile::in_project("AGENTS.md").unless(&["AGENTS.override.md"]).read_in(Reach::Repository),
+        MemoryFile::in_project("AGENTS.override.md").read_in(Reach::Repository),
         MemoryFile::in_store("AGENTS.override.md"),
         MemoryFile::in_store("AGENTS.md").unless(&["AGENTS.override.md"]),
     ],
-    import: None,
+    ..Memory::NONE
 };

@@ -13,5 +13,5 @@ pub(super) const MEMORY: Memory = Memory {
         MemoryFile::in_store("workspace/MEMORY.md"),
         MemoryFile::in_store("workspace/memory/*.md"),
     ],
-    import: None,
+    ..Memory::NONE
 };

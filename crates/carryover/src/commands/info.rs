@@ -1,6 +1,6 @@
 //! `carryover info`.
 
-use carryover_agents::{AGENTS, Agent, Facts, MemoryFile, MemoryPlace};
+use carryover_agents::{AGENTS, Agent, Facts, FrontMatter, MemoryFile, MemoryPlace, Reach};
 use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
 use carryover_engine::memory::files::find_files;
@@ -163,13 +163,13 @@ fn list_memory(context: &Context, facts: &'static Facts) -> Vec<MemoryInfo> {
     let imported = find_imported(&context.env, facts, &context.cwd).into_iter();
     let taken_in = imported.map(|file| MemoryInfo {
         path: file.name,
-        scope: "project",
+        scope: if file.is_users { "user" } else { "project" },
         exists: true,
         when: None,
         unless: &[],
         read_above: false,
         read_below: false,
-        private: false,
+        private: file.is_users,
         notes: vec![format!("taken in by {}", file.through)],
     });
     known.chain(taken_in).collect()
@@ -183,9 +183,9 @@ fn memory_info(context: &Context, facts: &Facts, file: &'static MemoryFile) -> M
         path: root.map_or_else(|| file.path.to_owned(), |root| root.join(file.path).display().to_string()),
         scope: if is_user { "user" } else { "project" },
         exists: found.iter().any(|found| std::ptr::eq(found.file, file)),
-        when: file.when,
+        when: file.when.or_else(|| file.front_matter.map(FrontMatter::describe)),
         unless: file.unless,
-        read_above: file.is_read_above,
+        read_above: !matches!(file.reach, Reach::Here),
         read_below: file.is_read_below,
         private: file.is_private,
         notes: file.notes(),

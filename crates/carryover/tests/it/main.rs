@@ -53,6 +53,7 @@ mod test_ledger;
 mod test_list;
 mod test_man;
 mod test_memory;
+mod test_memory_reach;
 #[cfg(target_os = "linux")]
 mod test_pager;
 mod test_picker;

@@ -43,7 +43,7 @@ fn a_link_to_a_private_file_is_as_private_as_that() {
     ] {
         let env = project();
         env.write("calc/.gitignore", ignored);
-        env.write(&format!("calc/{file}"), &format!("[x]\n{WORDS} = 1\n"));
+        env.write(&format!("calc/{file}"), &format!("[x]\nword = {WORDS}\n"));
         link(&env, file, ".cursorrules");
         let before = env.files();
         for to in ["codex", "gemini"] {
@@ -156,4 +156,71 @@ fn our_own_words_are_not_captured_as_the_projects() {
     env.run(&["capture", crate::support::CODEX]).success();
     let text = fs_err::read_to_string(env.project().join(".carryover/session.json")).unwrap();
     assert!(text.contains("# Mine") && !text.contains("was handed over"), "{text}");
+}
+
+#[cfg(unix)]
+/// Three ways in which git cannot be asked what it ignores.
+fn unasked_projects() -> Vec<(&'static str, TestEnv)> {
+    let ways = ["no git", "no trust", "broken"].into_iter().map(|way| {
+        let env = project();
+        env.write("calc/.gitignore", "GEMINI.md\n");
+        env.write("calc/GEMINI.md", &format!("{WORDS}\n"));
+        let env = match way {
+            "no git" => env.var("PATH", "/nowhere"),
+            "no trust" => {
+                env.write("bin/git", "#!/bin/sh\necho 'fatal: detected dubious ownership' >&2\nexit 128\n");
+                let folder = env.home().join("bin");
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                fs_err::set_permissions(folder.join("git"), mode).unwrap();
+                env.var("PATH", &format!("{}:/bin", folder.display()))
+            }
+            _ => {
+                env.write("calc/.git/HEAD", "");
+                env
+            }
+        };
+        (way, env)
+    });
+    ways.collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn where_git_does_not_tell_what_it_ignores_everything_is_private() {
+    for (way, env) in unasked_projects() {
+        let before = env.files();
+        for from in [&["--from", "GEMINI.md"][..], &[]] {
+            let said = env.run(&[&["memory", "sync", "--to", "codex", "--yes"], from].concat());
+            assert!(
+                said.code == Some(64) && said.stderr.contains("git does not tell what it ignores"),
+                "{way}: {said}"
+            );
+            assert!(said.stderr.contains("`git status` there says why"), "{way}: {said}");
+        }
+        assert_eq!(env.files(), before, "{way}");
+        env.write("calc/CLAUDE.md", WORDS);
+        let (project, said) = capture(&env);
+        assert_eq!(project["memoryFileContents"], Value::Null, "{way}");
+        assert_eq!(project["memoryFiles"][0]["private"], true, "{way}");
+        assert!(said.contains("are kept as private"), "{way}: {said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_into_a_handoff_that_git_keeps_also_where_it_does_not_tell() {
+    for (way, env) in unasked_projects() {
+        env.run(&["handoff", CLAUDE, "--no-copy"]).success();
+        let mut git = Command::new("git");
+        git.args(["add", "-f", ".carryover/handoff.md"]).env("PATH", "/bin:/usr/bin").current_dir(env.project());
+        if way == "broken" {
+            env.write("calc/.git/HEAD", "ref: refs/heads/main\n");
+        }
+        assert!(git.status().unwrap().success(), "{way}");
+        if way == "broken" {
+            env.write("calc/.git/HEAD", "");
+        }
+        let said = env.run(&["handoff", CLAUDE, "--no-copy"]);
+        assert!(said.code != Some(0) && said.stderr.contains("is tracked by git"), "{way}: {said}");
+    }
 }

@@ -11,12 +11,14 @@ fn what_is_known_is_told() {
       programs       claude
       stores         ~/.claude
       versions read  1.0.128 to 2.1.325
-      instructions   CLAUDE.md (also in folders above and below)
-                     .claude/CLAUDE.md
-                     CLAUDE.local.md (private)
-                     .claude/rules/*.md
-                     AGENTS.md (by 2.1.325, not by 2.1.197 and older; not beside CLAUDE.md)
+      instructions   CLAUDE.md (also in all folders above; in folders below once it gets there)
+                     .claude/CLAUDE.md (also in all folders above)
+                     .claude/rules/**/*.md (where its `paths` fit; also in all folders above)
+                     CLAUDE.local.md (private; also in all folders above)
+                     AGENTS.md (by 2.1.325, not by 2.1.197 and older; not where there is CLAUDE.md, .claude/CLAUDE.md, CLAUDE.local.md; also in all folders above)
                      ~/.claude/CLAUDE.md
+                     ~/.claude/rules/**/*.md (where its `paths` fit)
+                     ~/.claude/projects/{project}/memory/MEMORY.md
       token windows  claude-* ###k, claude-fable-5* 1.0M, claude-haiku-5-5* 1.0M, claude-opus-4-7* 1.0M, claude-opus-4-8* 1.0M, claude-opus-5* 1.0M, claude-sonnet-5* 1.0M, others ###k (as of 2026-11-15)
       native resume  yes
       verified by    real client

@@ -70,7 +70,7 @@ fn who_reads_what_is_told_with_where_they_differ() {
     };
     assert_eq!(told["source"], "AGENTS.md");
     assert_eq!(reads("CLAUDE.md", "opencode"), Some("passed-over".into()));
-    assert_eq!(reads(".cursor/rules/deep/a.mdc", "cursor"), Some("sometimes".into()));
+    assert_eq!(reads(".cursor/rules/deep/a.mdc", "cursor"), Some("always".into()));
     assert_eq!(of("CLAUDE.md")["relation"]["kind"], "differs");
 }
 

@@ -8,12 +8,13 @@ use carryover_core::distill::MemoryText;
 
 use crate::context::Context;
 use crate::handoff::pointer;
-use crate::memory::files::{MAX_BYTES, find_files};
-use crate::memory::imports::{ImportingFile, follow_imports};
-use crate::memory::privacy::{Privacy, Private};
+use crate::memory::files::{FoundFile, MAX_BYTES, Owner, find_files};
+use crate::memory::ground::Ground;
+use crate::memory::imports::{ImportedFile, follow_imports};
+use crate::memory::privacy::{Privacy, Private, is_settings};
 use crate::own::files;
 use crate::own::sha256::hex_sha256;
-use crate::sessions::project::resolve_inside;
+use crate::sessions::project::{resolve_inside, resolve_path};
 
 /// So much of a file is captured, and so much of all.
 const MAX_CAPTURED_BYTES: usize = 64 << 10;
@@ -46,39 +47,68 @@ pub(crate) fn read_texts(context: &Context, facts: &Facts, project: &Path, notes
     texts
 }
 
-/// The agent's files, each followed by those that it takes in.
+/// The agent's files, each followed by those that it takes in: the project's, then the user's own.
 fn list_told(context: &Context, facts: &Facts, project: &Path, notes: &mut Vec<String>) -> Vec<ToldFile> {
-    let found = find_files(&context.env, facts, project).into_iter().filter(|found| found.hidden_by.is_none());
-    let (shared, own): (Vec<_>, Vec<_>) = found.partition(|found| found.file.place == MemoryPlace::Project);
-    let importing = shared.iter().map(|found| ImportingFile { name: found.name.clone(), path: found.path.clone() });
-    let imported = match facts.memory.import {
-        Some(_) => follow_imports(project, importing.collect()),
-        None => Vec::new(),
-    };
-    let names = shared.iter().map(|found| &found.name).chain(imported.iter().map(|taken| &taken.name));
-    let privacy = Privacy::new(context, project, names.map(String::as_str));
-    let when_read = |name: &str| shared.iter().find(|found| found.name == name).and_then(|found| found.file.when);
+    let ground = Ground::new(&context.env, project);
+    let mut found = find_files(&context.env, facts, project);
+    found.retain(|found| found.hidden_by.is_none());
+    let imported = follow_imports(&ground, facts, &found);
+    let (own, shared): (Vec<_>, Vec<_>) = found.into_iter().partition(|found| found.owner == Owner::User);
+    let (own_taken, taken): (Vec<_>, Vec<_>) = imported.into_iter().partition(|taken| taken.is_users);
+    let mut told = list_shared(context, &ground, shared, taken, notes);
+    let own = own.into_iter().filter(|found| is_safe_above(found, notes));
+    let own = own.map(|found| (found.name, found.path, found.when));
+    let own_taken = own_taken.into_iter().map(|taken| (taken.name, taken.path, taken.when));
+    let own = own.chain(own_taken).map(|(name, path, when)| ToldFile { name, path, is_private: true, when });
+    told.extend(own);
+    told
+}
+
+/// Those of the repository, as far as they are in it.
+fn list_shared(
+    context: &Context,
+    ground: &Ground,
+    shared: Vec<FoundFile>,
+    taken: Vec<ImportedFile>,
+    notes: &mut Vec<String>,
+) -> Vec<ToldFile> {
+    let names = shared.iter().map(|found| &found.path).chain(taken.iter().map(|taken| &taken.path));
+    let names: Vec<String> = names.filter_map(|path| ground.inside(path)).collect();
+    let privacy = Privacy::new(context, &ground.root, names.iter().map(String::as_str));
+    if privacy.is_unasked() && !shared.is_empty() {
+        notes.push("git does not tell what it ignores here: the project's instructions are kept as private".to_owned());
+    }
     // One that is taken in and is private is for this agent alone.
-    let taken = imported.iter().filter(|taken| privacy.of(&taken.name).is_none());
-    let taken = taken.map(|taken| (taken.name.clone(), when_read(&taken.start)));
-    let files = shared.iter().map(|found| (found.name.clone(), found.file.when)).chain(taken);
-    let mut told: Vec<ToldFile> = Vec::new();
-    for (name, when) in files {
+    let is_shared = |taken: &ImportedFile| ground.inside(&taken.path).is_some_and(|name| privacy.of(&name).is_none());
+    let taken = taken.into_iter().filter(is_shared).map(|taken| (taken.name, taken.path, taken.when));
+    let mut told = Vec::new();
+    for (name, path, when) in shared.into_iter().map(|found| (found.name, found.path, found.when)).chain(taken) {
         // Whoever made the project may not have a file read that is not in it.
-        let Some(path) = resolve_inside(project, &name).ok().flatten() else {
+        let inside = ground.inside(&path).unwrap_or_default();
+        let Some(path) = resolve_inside(&ground.root, &inside).ok().flatten() else {
             notes.push(format!("{name} leads out of the project and is not read"));
             continue;
         };
-        match privacy.of(&name) {
+        match privacy.of(&inside) {
             Some(Private::Behind(reason)) => notes.push(format!("{name} is not read: {reason}")),
             private => told.push(ToldFile { name, path, is_private: private.is_some(), when }),
         }
     }
-    told.extend(own.into_iter().map(|found| {
-        let (is_private, when) = (found.file.is_private, found.file.when);
-        ToldFile { name: found.name, path: found.path, is_private, when }
-    }));
     told
+}
+
+/// Whether a file above the repository may be read: others may have put a link there that leads to something else.
+fn is_safe_above(found: &FoundFile, notes: &mut Vec<String>) -> bool {
+    if found.file.place != MemoryPlace::Project {
+        return true;
+    }
+    let folder = found.path.parent().unwrap_or(&found.path);
+    let real = resolve_path(&found.path);
+    let is_safe = real.starts_with(resolve_path(folder)) && !is_settings(&real.display().to_string());
+    if !is_safe {
+        notes.push(format!("{} leads elsewhere and is not read", found.name));
+    }
+    is_safe
 }
 
 /// The beginning of a file, and whether that is all of it.

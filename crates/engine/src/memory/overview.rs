@@ -6,7 +6,9 @@ use carryover_agents::{Facts, MemoryPlace, PathBase, all_facts};
 
 use crate::context::Context;
 use crate::install::detection::find_agent;
-use crate::memory::files::{expand_pattern, find_files};
+use crate::memory::files::{Owner, expand_pattern, find_files};
+use crate::memory::ground::Ground;
+use crate::memory::imports::follow_imports;
 use crate::memory::project_files::ProjectFiles;
 use crate::memory::relation::{self, Relation};
 use crate::memory::sync_plan;
@@ -45,6 +47,8 @@ pub struct FileOverview {
 /// A file of the user's.
 pub struct UserFile {
     pub name: String,
+    /// It is above the repository, and counts for what is below it.
+    pub is_above: bool,
     pub readers: Vec<(&'static Facts, Reading)>,
 }
 
@@ -60,7 +64,7 @@ pub fn survey_project(context: &Context, project: &Path, agents: &[&'static Fact
         });
         let readers = readers.collect();
         let private_reason = file.private_reason();
-        let is_compared = file.is_single && private_reason.is_none();
+        let is_compared = file.can_lead() && private_reason.is_none();
         let other = source.filter(|source| is_compared && source.name != file.name);
         let relation = other.and_then(|other| relation::compare(file, other));
         let text = file.text.as_deref();
@@ -96,15 +100,25 @@ pub fn survey_project(context: &Context, project: &Path, agents: &[&'static Fact
 }
 
 fn find_user_files(context: &Context, project: &Path, agents: &[&'static Facts]) -> Vec<UserFile> {
+    let ground = Ground::new(&context.env, project);
     let mut user_files: Vec<UserFile> = Vec::new();
+    let mut add = |facts: &'static Facts, name: String, is_above: bool, reading: Reading| match user_files
+        .iter_mut()
+        .find(|known| known.name == name)
+    {
+        Some(known) => known.readers.push((facts, reading)),
+        None => user_files.push(UserFile { name, is_above, readers: vec![(facts, reading)] }),
+    };
     for facts in agents {
-        let found = find_files(&context.env, facts, project).into_iter();
-        for found in found.filter(|found| found.file.place != MemoryPlace::Project) {
+        let found = find_files(&context.env, facts, project);
+        let imported = follow_imports(&ground, facts, &found);
+        for found in found.into_iter().filter(|found| found.owner == Owner::User) {
             let reading = Reading::from(&found);
-            match user_files.iter_mut().find(|known| known.name == found.name) {
-                Some(known) => known.readers.push((facts, reading)),
-                None => user_files.push(UserFile { name: found.name, readers: vec![(facts, reading)] }),
-            }
+            add(facts, found.name, found.file.place == MemoryPlace::Project, reading);
+        }
+        for taken in imported.into_iter().filter(|taken| taken.is_users) {
+            let reading = taken.when.map_or(Reading::Through(taken.through), Reading::When);
+            add(facts, taken.name, false, reading);
         }
     }
     user_files

@@ -13,6 +13,7 @@ use crate::sessions::project::{resolve_inside, resolve_path};
 
 pub(crate) const OWN: &str = "a person's own";
 const IGNORED: &str = "ignored by git";
+const UNASKED: &str = "git does not tell whether it ignores it";
 const LEADS_TO_OWN: &str = "it leads to a person's own file";
 const LEADS_TO_IGNORED: &str = "it leads to a file that git ignores";
 const LEADS_TO_SETTINGS: &str = "it leads to settings, which may hold passwords";
@@ -37,8 +38,8 @@ impl Private {
 /// What is known of the files of one project.
 pub(crate) struct Privacy {
     root: PathBuf,
-    /// Names of files that git neither has nor could take in.
-    kept: BTreeSet<String>,
+    /// Names of files that git neither has nor could take in; none where it does not tell, though there is a repository.
+    kept: Option<BTreeSet<String>>,
 }
 
 impl Privacy {
@@ -54,6 +55,11 @@ impl Privacy {
         Self { root, kept }
     }
 
+    /// Whether there is a repository, and nobody can tell what it ignores. Then everything counts as private.
+    pub(crate) fn is_unasked(&self) -> bool {
+        self.kept.is_none()
+    }
+
     /// Why a file is private, by its name from the project on; none where it is not.
     pub(crate) fn of(&self, name: &str) -> Option<Private> {
         let real = real_name(&self.root, name).filter(|real| real != name);
@@ -63,12 +69,12 @@ impl Privacy {
         if is_own(name) {
             return Some(Private::Itself(OWN));
         }
-        if self.kept.contains(name) {
-            return Some(Private::Itself(IGNORED));
-        }
+        let keeps = |name: &str| self.kept.as_ref().is_some_and(|kept| kept.contains(name));
         match real {
+            _ if keeps(name) => Some(Private::Itself(IGNORED)),
             Some(real) if is_own(&real) => Some(Private::Behind(LEADS_TO_OWN)),
-            Some(real) if self.kept.contains(&real) => Some(Private::Behind(LEADS_TO_IGNORED)),
+            Some(real) if keeps(&real) => Some(Private::Behind(LEADS_TO_IGNORED)),
+            _ if self.is_unasked() => Some(Private::Itself(UNASKED)),
             _ => None,
         }
     }

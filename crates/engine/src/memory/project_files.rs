@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Facts, MemoryPlace, all_facts};
+use carryover_agents::{Facts, all_facts, split_front_matter};
 use carryover_core::render::block;
 
 use crate::context::Context;
 use crate::handoff::blocks;
 use crate::handoff::pointer;
 use crate::handoff::workspace;
-use crate::memory::files::{FoundFile, find_files};
-use crate::memory::imports::{ImportingFile, find_imported, find_imports, follow_imports};
+use crate::memory::files::{FoundFile, Owner, find_files};
+use crate::memory::ground::Ground;
+use crate::memory::imports::{find_imported, find_imports, follow_imports};
 use crate::memory::paragraph;
 use crate::memory::privacy::{Privacy, Private};
 use crate::sessions::project::{resolve_inside, resolve_path};
@@ -20,6 +21,8 @@ pub(super) struct ProjectFiles {
     /// Resolved.
     pub(super) root: PathBuf,
     pub(super) files: Vec<ProjectFile>,
+    /// There is a repository, and git does not tell what it ignores.
+    pub(super) is_unasked: bool,
 }
 
 /// One of them.
@@ -35,6 +38,8 @@ pub(super) struct ProjectFile {
     pub(super) private: Option<Private>,
     /// One file with a name of its own, and no rule among others.
     pub(super) is_single: bool,
+    /// A rule that is read at every start.
+    pub(super) is_general_rule: bool,
 }
 
 /// How an agent comes to read a file.
@@ -47,13 +52,13 @@ pub enum Reading {
     /// At every start, for this file takes it in.
     Through(String),
     /// Not at all: this file is there.
-    PassedOver(&'static str),
+    PassedOver(String),
 }
 
 impl From<&FoundFile> for Reading {
     fn from(found: &FoundFile) -> Self {
-        match (found.hidden_by, found.file.when) {
-            (Some(other), _) => Self::PassedOver(other),
+        match (&found.hidden_by, found.when) {
+            (Some(other), _) => Self::PassedOver(other.clone()),
             (None, Some(when)) => Self::When(when),
             (None, None) => Self::Always,
         }
@@ -66,21 +71,23 @@ impl ProjectFiles {
         let mut files: Vec<ProjectFile> = Vec::new();
         for facts in all_facts() {
             let found = find_files(&context.env, facts, &root).into_iter();
-            for found in found.filter(|found| found.file.place == MemoryPlace::Project) {
-                add_file(&root, &mut files, found.name, found.file.is_single());
+            for found in found.filter(|found| found.owner == Owner::Project) {
+                let is_general_rule = found.file.front_matter.is_some() && found.when.is_none();
+                add_file(&root, &mut files, found.name, found.file.is_single(), is_general_rule);
             }
         }
         for facts in all_facts() {
-            for imported in find_imported(&context.env, facts, &root) {
+            let imported = find_imported(&context.env, facts, &root).into_iter();
+            for imported in imported.filter(|imported| !imported.is_users) {
                 // It is named by who takes it in, and nobody looks for it by itself.
-                add_file(&root, &mut files, imported.name, false);
+                add_file(&root, &mut files, imported.name, false, false);
             }
         }
         let privacy = Privacy::new(context, &root, files.iter().map(|file| file.name.as_str()));
         for file in &mut files {
             file.private = privacy.of(&file.name);
         }
-        Self { root, files }
+        Self { is_unasked: privacy.is_unasked(), root, files }
     }
 
     pub(super) fn by_name(&self, name: &str) -> Option<&ProjectFile> {
@@ -90,13 +97,15 @@ impl ProjectFiles {
     /// The files that an agent reads here, and how; those that others take in come last.
     pub(super) fn readings(&self, context: &Context, facts: &'static Facts) -> Vec<(&ProjectFile, Reading)> {
         let mut readings: Vec<(&ProjectFile, Reading)> = Vec::new();
-        let found = find_files(&context.env, facts, &self.root).into_iter();
-        for found in found.filter(|found| found.file.place == MemoryPlace::Project) {
+        let mut found = find_files(&context.env, facts, &self.root);
+        found.retain(|found| found.owner == Owner::Project);
+        for found in &found {
             let Some(file) = self.by_name(&found.name) else { continue };
-            readings.push((file, Reading::from(&found)));
+            readings.push((file, Reading::from(found)));
         }
         if facts.memory.import.is_some() {
-            let imported = self.imported_by(&readings);
+            found.retain(|found| found.when.is_none());
+            let imported = self.imported_by(context, facts, &found);
             readings.retain(|(file, reading)| {
                 *reading == Reading::Always || !imported.iter().any(|(taken, _)| taken.name == file.name)
             });
@@ -106,14 +115,10 @@ impl ProjectFiles {
     }
 
     /// The files that those that are read at every start take in.
-    fn imported_by<'a>(&'a self, readings: &[(&'a ProjectFile, Reading)]) -> Vec<(&'a ProjectFile, Reading)> {
-        let always = readings.iter().filter(|(_, reading)| *reading == Reading::Always);
-        let starts =
-            always.map(|(file, _)| ImportingFile { name: file.name.clone(), path: self.root.join(&file.name) });
-        let imported = follow_imports(&self.root, starts.collect()).into_iter();
+    fn imported_by(&self, context: &Context, facts: &Facts, always: &[FoundFile]) -> Vec<(&ProjectFile, Reading)> {
+        let imported = follow_imports(&Ground::new(&context.env, &self.root), facts, always).into_iter();
         let known = imported.filter_map(|taken| {
-            let real = self.root.join(&taken.name);
-            let file = self.files.iter().find(|file| file.real.as_ref() == Some(&real))?;
+            let file = self.files.iter().find(|file| file.real.as_ref() == Some(&taken.path))?;
             Some((file, Reading::Through(taken.through)))
         });
         known.collect()
@@ -136,7 +141,7 @@ impl ProjectFiles {
     }
 }
 
-fn add_file(root: &Path, files: &mut Vec<ProjectFile>, name: String, is_single: bool) {
+fn add_file(root: &Path, files: &mut Vec<ProjectFile>, name: String, is_single: bool, is_general_rule: bool) {
     let real = resolve_inside(root, &name).ok().flatten();
     // Of a file that is taken in, only the real name is known.
     if files.iter().any(|known| known.name == name || (!is_single && real.is_some() && known.real == real)) {
@@ -146,7 +151,7 @@ fn add_file(root: &Path, files: &mut Vec<ProjectFile>, name: String, is_single: 
         Some(real) => read_words(real),
         None => Err("it leads out of the project".to_owned()),
     };
-    files.push(ProjectFile { name, real, text, private: None, is_single });
+    files.push(ProjectFile { name, real, text, private: None, is_single, is_general_rule });
 }
 
 impl ProjectFile {
@@ -154,7 +159,14 @@ impl ProjectFile {
     pub(super) fn own_words(&self) -> String {
         let text = self.text.as_deref().unwrap_or_default();
         let own = block::remove(text).unwrap_or_else(|_| text.to_owned());
+        // What a rule says about itself is for its own agent.
+        let own = if self.is_general_rule { split_front_matter(&own).1 } else { &own };
         own.replace("\r\n", "\n").trim_matches('\n').trim_end().to_owned()
+    }
+
+    /// Whether it can be the source of others: somebody reads all of it at every start.
+    pub(super) fn can_lead(&self) -> bool {
+        self.is_single || self.is_general_rule
     }
 
     /// Why nothing of it may get to where git sees it; none where it may.
@@ -169,7 +181,7 @@ impl ProjectFile {
     /// Whether its text names another file for import.
     pub(super) fn imports(&self, other: &Self) -> bool {
         let (Ok(text), Some(real), Some(taken)) = (&self.text, &self.real, &other.real) else { return false };
-        real != taken && find_imports(text, real).contains(taken)
+        real != taken && find_imports(text, real, None).contains(taken)
     }
 }
 

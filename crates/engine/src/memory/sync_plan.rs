@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Facts, MemoryFile, MemoryPlace, POINTER_FILES, Target, all_facts};
+use carryover_agents::{Facts, FrontMatter, MemoryFile, MemoryPlace, POINTER_FILES, Target, all_facts};
 
 use crate::context::Context;
 use crate::handoff::pointer;
@@ -70,6 +70,9 @@ pub enum SyncError {
     Unreadable { name: String, reason: String },
     #[error("{name} is private ({reason}): nothing of it goes into {into}, which git could see")]
     Private { name: String, reason: &'static str, into: String },
+    /// What it ignores would be taken for what it keeps.
+    #[error("git does not tell what it ignores in {}: nothing of {name} goes into {into}", folder.display())]
+    Unasked { folder: PathBuf, name: String, into: String },
     #[error("{} was changed in this moment: nothing was written", .0.display())]
     Busy(PathBuf),
     #[error("could not write {}", path.display())]
@@ -121,9 +124,11 @@ pub(super) fn usual_source(known: &ProjectFiles) -> Result<&ProjectFile, SyncErr
         return Ok(first);
     }
     let mut candidates: Vec<&ProjectFile> = Vec::new();
-    for file in known.files.iter().filter(|file| file.is_single && refuse_unusable(file).is_ok()) {
+    let has_single = known.files.iter().any(|file| is_candidate(known, file) && file.is_single);
+    let leading = known.files.iter().filter(|file| if has_single { file.is_single } else { file.can_lead() });
+    for file in leading.filter(|file| is_candidate(known, file)) {
         let is_known = candidates.iter().any(|other| other.is_same_file(file));
-        if !is_known && file.private.is_none() {
+        if !is_known {
             candidates.push(file);
         }
     }
@@ -141,10 +146,15 @@ pub(super) fn usual_source(known: &ProjectFiles) -> Result<&ProjectFile, SyncErr
     }
 }
 
+fn is_candidate(known: &ProjectFiles, file: &ProjectFile) -> bool {
+    // Where git does not tell what is private, nothing is written, and it is said why.
+    refuse_unusable(file).is_ok() && (file.private.is_none() || known.is_unasked)
+}
+
 fn named_source<'a>(context: &Context, known: &'a ProjectFiles, name: &str) -> Result<&'a ProjectFile, SyncError> {
     if let Some(facts) = Target::by_name(name).and_then(|target| all_facts().find(|facts| facts.id == target.id)) {
         let readings = known.readings(context, facts);
-        let mut own = readings.iter().filter(|(file, reading)| *reading == Reading::Always && file.is_single);
+        let mut own = readings.iter().filter(|(file, reading)| *reading == Reading::Always && file.can_lead());
         let first = own.clone().find(|(file, _)| file.private.is_none()).or_else(|| own.next());
         return first.map(|(file, _)| *file).ok_or(SyncError::ReadsNothing(facts.name));
     }
@@ -161,7 +171,7 @@ fn named_source<'a>(context: &Context, known: &'a ProjectFiles, name: &str) -> R
         return Err(SyncError::Private { name: name.to_owned(), reason: "not in the project", into });
     };
     match known.by_name(&inside) {
-        Some(file) if file.is_single => Ok(file),
+        Some(file) if file.can_lead() => Ok(file),
         _ if path.exists() => Err(SyncError::NotRead(inside)),
         _ => Err(SyncError::Missing(inside)),
     }
@@ -271,6 +281,10 @@ impl Planner<'_> {
 
     fn refuse_private(&self, into: &str) -> Result<(), SyncError> {
         let Some(reason) = self.source.private_reason() else { return Ok(()) };
+        if self.known.is_unasked {
+            let (folder, name) = (self.known.root.clone(), self.source.name.clone());
+            return Err(SyncError::Unasked { folder, name, into: into.to_owned() });
+        }
         if self.known.is_kept_from_git(self.context, into) {
             return Ok(());
         }
@@ -308,7 +322,7 @@ impl Planner<'_> {
     fn add_warnings(&self, agents: &[&'static Facts], plan: &mut SyncPlan) {
         let is_copied = plan.changes.iter().any(|change| change.is_copy);
         let (text, real) = (self.source.text.as_deref().unwrap_or_default(), self.source.real.as_deref());
-        if is_copied && real.is_some_and(|real| !find_imports(text, real).is_empty()) {
+        if is_copied && real.is_some_and(|real| !find_imports(text, real, None).is_empty()) {
             plan.warnings.push(format!("{} takes other files in: a copy only names them", self.source.name));
         }
         for change in plan.changes.iter().filter(|change| change.is_copy) {
@@ -326,8 +340,9 @@ impl Planner<'_> {
 
 /// Why an agent cannot be told by any file of a project.
 fn explain_no_file(facts: &Facts) -> String {
-    let sometimes = facts.memory.files.iter().find(|file| file.place == MemoryPlace::Project && file.when.is_some());
-    match sometimes.and_then(|file| Some((file.path, file.when?))) {
+    let when = |file: &MemoryFile| file.when.or_else(|| file.front_matter.map(FrontMatter::describe));
+    let sometimes = facts.memory.files.iter().find(|file| file.place == MemoryPlace::Project && when(file).is_some());
+    match sometimes.and_then(|file| Some((file.path, when(file)?))) {
         Some((path, when)) => format!("it reads {path} only {when}"),
         None => "it reads no file of a project".to_owned(),
     }

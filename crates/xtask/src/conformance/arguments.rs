@@ -6,8 +6,8 @@ use std::path::Path;
 use super::plan::Proof;
 use super::report::PairRow;
 use super::{
-    ConformanceError, Options, check_report, commands, front_door, hooks, isolated_network, judges, plan, recorded,
-    restore, run_matrix,
+    ConformanceError, Options, check_report, commands, front_door, hooks, isolated_network, judges, memory, plan,
+    recorded, restore, run_matrix,
 };
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
@@ -28,6 +28,7 @@ pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &
         Proof::Hooks => hooks::run_walks(&options),
         Proof::Recording => recorded::run_walks(&options),
         Proof::Commands => commands::run_walks(&options),
+        Proof::Memory => memory::run_walks(&options),
         Proof::Judges => judges::run_walks(&options),
     }
 }
@@ -44,6 +45,7 @@ fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Re
             "--front-door" => options.proof = Proof::FrontDoor,
             "--hooks" => options.proof = Proof::Hooks,
             "--commands" => options.proof = Proof::Commands,
+            "--memory" => options.proof = Proof::Memory,
             "--judges" => options.proof = Proof::Judges,
             "--restore" => options.proof = Proof::Restore,
             "--record" => options.proof = Proof::Recording,

@@ -28,6 +28,8 @@ pub(crate) enum Proof {
     Recording,
     /// That commands of ours reach the model.
     Commands,
+    /// That files of instructions reach the model as it is told.
+    Memory,
     /// That vendors' own code reads what is written for a client that does not run here.
     Judges,
 }

@@ -23,7 +23,7 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: PathBase::Home, path: &[".ink"] },
     ],
     session_patterns: &[&["sessions", "*.jsonl"]],
-    memory: Memory { files: &[MemoryFile::in_project("AGENTS.md")], import: None },
+    memory: Memory { files: &[MemoryFile::in_project("AGENTS.md")], ..Memory::NONE },
     versions_seen: ("1.0.0", "1.0.0"),
     windows_checked_on: "2026-11-15",
     ..Facts::USUAL

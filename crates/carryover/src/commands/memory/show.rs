@@ -82,7 +82,8 @@ pub(super) fn show_files(
         ui.status("no file in this project tells any of these agents something")?;
     }
     for file in &overview.user_files {
-        ui.write_row(format_args!("{BOLD}{}{BOLD:#}  {DIM}yours, in every project{DIM:#}", one_line(&file.name, 200)))?;
+        let counts = if file.is_above { "above this project, for all below it" } else { "yours, in every project" };
+        ui.write_row(format_args!("{BOLD}{}{BOLD:#}  {DIM}{counts}{DIM:#}", one_line(&file.name, 200)))?;
         write_readers(ui, &file.readers)?;
     }
     for (facts, file) in &overview.untold {
@@ -190,7 +191,7 @@ fn reader_row((facts, reading): &(&'static Facts, Reading)) -> ReaderRow {
         Reading::Always => ("always", None),
         Reading::When(when) => ("sometimes", Some((*when).to_owned())),
         Reading::Through(file) => ("through", Some(file.clone())),
-        Reading::PassedOver(file) => ("passed-over", Some((*file).to_owned())),
+        Reading::PassedOver(file) => ("passed-over", Some(file.clone())),
     };
     ReaderRow { agent: facts.id, reads, detail }
 }

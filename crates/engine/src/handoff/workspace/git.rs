@@ -1,5 +1,6 @@
 //! Facts that git knows of a project. The program is asked, read-only and bounded, and can start nothing.
 
+mod index;
 mod own_changes;
 mod query;
 
@@ -91,12 +92,16 @@ fn diff_stat_args(without: &[String]) -> Vec<&str> {
     args
 }
 
-/// Whether git keeps a file, so that what is written there may be committed.
+/// Whether git keeps a file, so that what is written there may be committed. Where git does not answer, its index is read.
 pub fn is_tracked(context: &Context, project: &Path, file: &Path) -> bool {
-    let Some(asker) = GitQuery::new(context, project) else { return false };
-    let file = file.display().to_string();
+    let Some(root) = find_repository(project) else { return false };
+    let name = file.display().to_string();
     // The name of a folder is no pattern.
-    asker.ask(&["--literal-pathspecs", "ls-files", "--error-unmatch", "--", &file]).is_some()
+    let question = ["--literal-pathspecs", "ls-files", "-z", "--", &name];
+    match GitQuery::new(context, project).and_then(|asker| asker.ask(&question)) {
+        Some(answer) => !answer.is_empty(),
+        None => index::may_hold(root, &project.join(file)),
+    }
 }
 
 /// Whether something keeps git from a folder, except for what the folder holds itself; none where there is no work tree.
@@ -115,13 +120,21 @@ pub(crate) fn ignores_file(context: &Context, project: &Path, name: &str) -> Opt
     Some(asker.ask(&["check-ignore", "--no-index", "--", name]).is_some())
 }
 
-/// Those of some files that git neither has nor could take in, by their names from the project on.
-pub(crate) fn list_kept_from_git(context: &Context, project: &Path, names: &BTreeSet<String>) -> BTreeSet<String> {
-    let Some(asker) = GitQuery::new(context, project).filter(|_| !names.is_empty()) else { return BTreeSet::new() };
+/// Those of some files that git neither has nor could take in, by their names from the project on. None where there is a
+/// repository, and git does not answer: then nobody knows.
+pub(crate) fn list_kept_from_git(
+    context: &Context,
+    project: &Path,
+    names: &BTreeSet<String>,
+) -> Option<BTreeSet<String>> {
+    if names.is_empty() || find_repository(project).is_none() {
+        return Some(BTreeSet::new());
+    }
+    let asker = GitQuery::new(context, project)?;
     let question = ["--literal-pathspecs", "ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"];
     let question: Vec<&str> = question.into_iter().chain(names.iter().map(String::as_str)).collect();
-    let answer = asker.ask(&question).unwrap_or_default();
-    answer.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    let answer = asker.ask(&question)?;
+    Some(answer.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
 fn parse_commits(log: &str) -> Vec<Commit> {
