@@ -241,10 +241,11 @@ fn given_with_prompt(env: &TestEnv, session: &str, prompt: &str) -> String {
 }
 
 #[test]
-fn a_farewell_leads_to_one_suggestion_where_it_is_wanted_and_to_no_save() {
+fn a_farewell_leads_to_one_suggestion_unless_it_is_not_wanted_and_to_no_save() {
     let env = TestEnv::with_sessions();
+    env.run(&["config", "set", "conversations.suggest", "false"]).success();
     assert_eq!(given_with_prompt(&env, "a", "I need to go."), "");
-    env.run(&["config", "set", "conversations.suggest", "true"]).success();
+    env.run(&["config", "unset", "conversations.suggest"]).success();
     assert_eq!(given_with_prompt(&env, "a", "I need to go through the logs."), "");
     let given: Value = serde_json::from_str(&given_with_prompt(&env, "a", "ok, I need to go.")).unwrap();
     let words = given["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
@@ -263,7 +264,6 @@ fn a_farewell_leads_to_one_suggestion_where_it_is_wanted_and_to_no_save() {
 #[test]
 fn a_long_session_that_was_never_saved_is_suggested_once() {
     let env = TestEnv::with_sessions();
-    env.run(&["config", "set", "conversations.suggest", "true"]).success();
     let session = "d3a03cdd-c689-41e6-9587-86a6223f5251";
     let n_given =
         |session: &str, n: usize| (0..n).filter(|_| !given_with_prompt(&env, session, "next").is_empty()).count();

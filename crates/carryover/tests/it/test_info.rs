@@ -49,7 +49,7 @@ fn the_settings_in_force_are_told_with_where_they_come_from() {
       handoff.max_age                14  default
       conversations.recent_messages  20  default
       conversations.recipients       none: a passphrase is asked for  default
-      conversations.suggest          false  default
+      conversations.suggest          true  default
       daemon.port                    47823  default
       watch.agents                   the agents that are looked at  default
       watch.interval                 30  default

@@ -45,7 +45,7 @@ struct CountedSession {
 
 /// The words for the agent, where it is time for them.
 pub fn suggest_save(context: &Context, event: &HookEvent, prompt: &str) -> Option<String> {
-    let is_wanted = context.config.conversations.suggest == Some(true) && event.kind == HookKind::Prompt;
+    let is_wanted = context.config.conversations.suggest != Some(false) && event.kind == HookKind::Prompt;
     if !is_wanted || event.is_sub_agent || event.run_mode == RunMode::Headless {
         return None;
     }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::own::files;
 
+pub(crate) use check::edit_distance;
 pub use check::{find_nearest, is_address, unknown_key};
 pub use edit::{remove_remote, set, unset};
 pub use keys::{
@@ -87,7 +88,7 @@ pub struct ConversationsConfig {
     /// Public keys that a conversation is sealed for, where the command names none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recipients: Vec<String>,
-    /// Whether agents are told that they may offer to save; they are not where nothing is said.
+    /// Whether agents are told that they may offer to save; they are where nothing is said.
     pub suggest: Option<bool>,
 }
 

@@ -174,7 +174,7 @@ pub fn find_nearest(name: &str, candidates: impl Iterator<Item = String>) -> Opt
 }
 
 /// How many characters must be put in, taken out or changed (Levenshtein).
-fn edit_distance(from: &str, to: &str) -> usize {
+pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (above, a) in from.chars().enumerate() {

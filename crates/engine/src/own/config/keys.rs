@@ -120,7 +120,7 @@ const KEYS: &[Key] = &[
     Key {
         name: "conversations.suggest",
         kind: ValueKind::Switch,
-        default: "false",
+        default: "true",
         doc: "Whether an agent with hooks is told once, when a session seems to end or has become long, that it may offer \
               to save it. Nothing is saved unasked.",
     },
