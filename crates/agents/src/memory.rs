@@ -52,6 +52,7 @@ pub enum MemoryPlace {
 
 /// One file, or several of a kind.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and most are as usual")]
 pub struct MemoryFile {
     pub place: MemoryPlace,
     /// With slashes. A `*` stands for any letters of a name, `**` for any folders.

@@ -53,7 +53,9 @@ fn a_database_that_its_owner_keeps_to_itself_is_said_to_be_in_use() {
         let error = count_listed(agent, root).1.unwrap_err();
         assert_eq!(error.database_trouble(), Some(DatabaseTrouble::InUse), "{name}: {error}");
         assert!(begun.elapsed() < Duration::from_secs(3), "{name}: {error}");
-        owners.iter().for_each(|owner| owner.execute_batch("ROLLBACK").unwrap());
+        for owner in &owners {
+            owner.execute_batch("ROLLBACK").unwrap();
+        }
     });
 }
 
@@ -80,7 +82,9 @@ fn nothing_is_lost_while_owners_write() {
                 assert_eq!(count, 1, "{name}, {mode}, {time}");
             }
             stop.store(true, Ordering::Relaxed);
-            owners.into_iter().for_each(|owner| owner.join().unwrap());
+            for owner in owners {
+                owner.join().unwrap();
+            }
         });
     }
 }

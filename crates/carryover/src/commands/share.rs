@@ -173,12 +173,12 @@ fn tell_rest(
         None if shared.expiry == Some(ExpiryKind::Presigned) => "LINK".to_owned(),
         None => quote_word(&shared.link, context.env.os),
     };
-    match is_for_keys {
-        true => {
-            ui.hint(format_args!("`carryover open {name} --identity KEYFILE` goes on with it, with one of the keys"))?
-        }
-        false => ui.hint(format_args!("`carryover open {name}` goes on with it; send the passphrase another way"))?,
-    }
+    let how = if is_for_keys {
+        format!("`carryover open {name} --identity KEYFILE` goes on with it, with one of the keys")
+    } else {
+        format!("`carryover open {name}` goes on with it; send the passphrase another way")
+    };
+    ui.hint(how)?;
     Ok(())
 }
 

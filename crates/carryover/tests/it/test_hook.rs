@@ -264,6 +264,8 @@ fn a_farewell_leads_to_one_suggestion_unless_it_is_not_wanted_and_to_no_save() {
 #[test]
 fn a_long_session_that_was_never_saved_is_suggested_once() {
     let env = TestEnv::with_sessions();
+    // A hook makes no folder of ours.
+    env.run(&["config", "set", "conversations.suggest", "true"]).success();
     let session = "d3a03cdd-c689-41e6-9587-86a6223f5251";
     let n_given =
         |session: &str, n: usize| (0..n).filter(|_| !given_with_prompt(&env, session, "next").is_empty()).count();

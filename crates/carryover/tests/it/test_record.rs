@@ -223,6 +223,7 @@ fn what_cannot_be_recorded_is_not_started() {
     exit code 1
     --- stderr
     error: Claude Code is not installed
+    hint: `carryover record PATH` runs one that is not on the PATH
     ");
     let env = env.with_client("claude").var("ANTHROPIC_BASE_URL", "https://me:secret@gateway.example");
     insta::assert_snapshot!(env.run(&["record", "claude"]), @"

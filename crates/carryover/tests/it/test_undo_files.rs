@@ -341,7 +341,8 @@ fn break_off(import: &Import) -> String {
             "path": path, "device": there.dev(), "inode": there.ino(), "changed_seconds": there.ctime(),
             "changed_nanos": there.ctime_nsec(),
         });
-        lines.push_str(&format!("{line}\n"));
+        lines.push_str(&line.to_string());
+        lines.push('\n');
     }
     fs_err::write(resumes.join(format!("{id}.workspace.placed")), lines).unwrap();
     import.env.write(

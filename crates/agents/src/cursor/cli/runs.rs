@@ -38,6 +38,7 @@ struct WireRun {
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the vendor's names")]
 struct WireUsage {
     input_tokens: Lenient<u64>,
     output_tokens: Lenient<u64>,

@@ -65,12 +65,10 @@ pub(in crate::cursor) fn list_agents(client: &Path, unopened: &mut UnopenedFiles
         let is_unknown = agents.as_ref().is_none_or(|agents| !agents.is_empty());
         let found: Vec<FoundSession> =
             agents.into_iter().flatten().filter_map(|agent| agent.into_found(&index)).collect();
-        let found: Vec<FoundSession> =
-            found.into_iter().filter(|found| unopened.can_read(&found.source.path)).collect();
         if found.is_empty() && is_unknown {
             all.extend(describe_unknown(&index));
         }
-        all.extend(found);
+        all.extend(found.into_iter().filter(|found| unopened.can_read(&found.source.path)));
     }
     all
 }
@@ -150,7 +148,8 @@ impl Agent {
     fn into_found(self, index: &Path) -> Option<FoundSession> {
         let folder = index.parent()?.join("agents").join(folder_name(&self.session.id));
         let path = folder.join(STORE_NAME);
-        let metadata = fs_err::metadata(&path).ok()?;
+        // Also of a link that leads nowhere, which is told.
+        let metadata = fs_err::symlink_metadata(&path).ok()?;
         let session = self.session;
         Some(FoundSession {
             source: Source { path, key: None },

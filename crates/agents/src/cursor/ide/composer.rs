@@ -336,7 +336,8 @@ pub(super) fn has_words(connection: &Connection, id: &str) -> rusqlite::Result<b
 }
 
 fn has_bubbles(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
-    values::has_keys(connection, &bubble_key(id, ""))
+    // That of a window has chats alone.
+    Ok(Table::Disk.is_in(connection)? && values::has_keys(connection, &bubble_key(id, ""))?)
 }
 
 /// How much of a conversation is kept, by what its document names; nothing where it has no words.

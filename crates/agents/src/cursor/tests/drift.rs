@@ -47,9 +47,12 @@ fn a_form_that_is_known_has_not_drifted() {
     }
 }
 
+/// What somebody makes of a store.
+type Change = fn(&std::path::Path);
+
 #[test]
 fn a_store_of_the_command_line_client_in_another_form_is_told() {
-    let changes: [(&str, fn(&std::path::Path)); 9] = [
+    let changes: [(&str, Change); 9] = [
         ("fields of the root", renumber_root),
         ("the name of the root", |store| change_meta(store, |meta| meta.replace("latestRootBlobId", "rootHash"))),
         ("a root that is gone", |store| execute(store, "DELETE FROM blobs WHERE substr(data, 1, 2) = x'0a20'")),

@@ -403,6 +403,11 @@ impl PathChecks {
     }
 }
 
+/// The path of a change, which was checked when it was read.
+pub(super) fn change_path(path: &str) -> Result<Vec<u8>, CapsuleError> {
+    decode_path(path).ok_or_else(|| CapsuleError::refused(path.as_bytes(), "is no path"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -428,9 +433,4 @@ mod tests {
             |number: usize| format!("packages/part-{}/source/module-{}/file-{number}.rs", number / 3_000, number / 50);
         assert!((0..300_000).all(|number| checks.add(usual(number).as_bytes(), false).is_ok()));
     }
-}
-
-/// The path of a change, which was checked when it was read.
-pub(super) fn change_path(path: &str) -> Result<Vec<u8>, CapsuleError> {
-    decode_path(path).ok_or_else(|| CapsuleError::refused(path.as_bytes(), "is no path"))
 }

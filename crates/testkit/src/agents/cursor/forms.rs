@@ -60,8 +60,8 @@ const BLOBS: RowFormat = RowFormat {
 
 /// Adds a message at the end of the root.
 fn add_blob(connection: &Connection, number: usize, record: &[u8]) -> rusqlite::Result<()> {
-    let digest = [u8::try_from(number).unwrap_or_default(); 32];
-    let name: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let byte = u8::try_from(number).unwrap_or_default();
+    let (digest, name) = ([byte; 32], format!("{byte:02x}").repeat(32));
     let mut root: Vec<u8> = connection.query_row("SELECT data FROM blobs WHERE id = 'root'", [], |row| row.get(0))?;
     root.extend([0x0a, 0x20]);
     root.extend(digest);

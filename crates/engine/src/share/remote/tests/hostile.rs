@@ -112,7 +112,7 @@ fn index_of_anothers_pieces_gives_nothing() {
         }
     });
     let error = scene.pull_error(&scene.find("0123456789abcdef")).to_string();
-    assert_eq!(error, "the capsule is damaged: manifest.json is that of another capsule");
+    assert_eq!(error, "the capsule is damaged: manifest.json is not that of the capsule that was looked for");
 }
 
 #[test]
