@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use carryover_core::redact::redact_text;
 
 /// A file is looked at in pieces, so that its length does not matter.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 256 << 10;
 /// Pieces overlap by more than a private key is long.
 const OVERLAP_BYTES: usize = 16 << 10;
 /// A file with a NUL in its beginning is no text, as git sees it.
