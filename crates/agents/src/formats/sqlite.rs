@@ -42,6 +42,10 @@ const MAX_WAIT: Duration = Duration::from_millis(120);
 /// How long an owner that changes a database in place may be kept from it, which waits for a second where it waits at all.
 const MAX_HOLD: Duration = Duration::from_millis(200);
 
+/// How often, and how long after each other, a journal is looked at that may have been begun at this very moment.
+const JOURNAL_LOOKS: usize = 15;
+const JOURNAL_PAUSE: Duration = Duration::from_millis(4);
+
 /// How a database without a log is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
@@ -72,7 +76,7 @@ pub fn read_database<T>(
         if way != Way::AsItLies {
             guard::check_files(path)?;
         }
-        let result = way.look_into(path, &before, look);
+        let result = way.look_patiently(path, &before, look);
         // A log that came or went means that another way of reading is right now.
         let same = match way {
             Way::AsItLies => Stamp::from_path(path)? == before,
@@ -136,6 +140,28 @@ impl Way {
             DatabaseTrouble::HalfChanged => true,
             _ => false,
         }
+    }
+
+    /// Looks again where a journal seems to have been left behind: one that its owner was just beginning looks the same, and is
+    /// gone the next moment.
+    fn look_patiently<T>(
+        self,
+        path: &Path,
+        stamp: &Stamp,
+        look: &mut dyn FnMut(&Connection) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        let is_begun = |result: &rusqlite::Result<T>| {
+            result.as_ref().is_err_and(|error| DatabaseTrouble::from_error(error) == DatabaseTrouble::HalfChanged)
+        };
+        let mut result = self.look_into(path, stamp, look);
+        for _ in 1..JOURNAL_LOOKS {
+            if !is_begun(&result) {
+                break;
+            }
+            std::thread::sleep(JOURNAL_PAUSE);
+            result = self.look_into(path, stamp, look);
+        }
+        result
     }
 
     fn look_into<T>(
