@@ -36,6 +36,9 @@ impl From<Journal> for Undoable {
         let replaced: Vec<PathBuf> = journal.replaced.into_iter().map(|before| before.path).collect();
         let files = journal.files.into_iter().map(|file| file.path).filter(|path| !replaced.contains(path));
         let files = files.chain(made).collect();
+        let mut shared: Vec<PathBuf> = lines.chain(rows).chain(blocks).chain(ignored).chain(replaced).collect();
+        // One database may have several of its rows.
+        shared.dedup();
         Self {
             id: journal.id,
             source: journal.source.agent,
@@ -46,7 +49,7 @@ impl From<Journal> for Undoable {
             project: journal.project,
             files,
             workspace: None,
-            shared: lines.chain(rows).chain(blocks).chain(ignored).chain(replaced).collect(),
+            shared,
         }
     }
 }
