@@ -59,7 +59,10 @@ impl Refusal {
 impl From<CapsuleError> for Refusal {
     fn from(error: CapsuleError) -> Self {
         let status = match &error {
-            CapsuleError::NotClean { .. } | CapsuleError::OtherCommit { .. } => StatusCode::CONFLICT,
+            CapsuleError::NotClean { .. }
+            | CapsuleError::OtherCommit { .. }
+            | CapsuleError::Threatened { .. }
+            | CapsuleError::ChangedMeanwhile(_) => StatusCode::CONFLICT,
             CapsuleError::Io(_) | CapsuleError::Agent(_) | CapsuleError::Resume(_) | CapsuleError::Git(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use carryover_agents::AGENTS;
 use carryover_testkit::agents::find_lab;
+use carryover_testkit::lab::{Lab, LooseFile};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -274,4 +275,12 @@ impl fmt::Display for Said {
         }
         Ok(())
     }
+}
+
+/// Puts a session of an agent's fixtures beside the project; the answer is how a command in the project names it.
+pub(crate) fn write_loose_file(env: &TestEnv, lab: &Lab, loose: &LooseFile) -> String {
+    let agents = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("agents");
+    let fixture = agents.join(format!("src/{}/fixtures/{}", lab.id.replace('-', "_"), loose.fixture));
+    env.write(&format!("in/{}", loose.name), &fs_err::read_to_string(fixture).unwrap());
+    format!("../in/{}", loose.name)
 }

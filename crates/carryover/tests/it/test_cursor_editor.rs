@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value as Cell;
 use serde_json::{Value, json};
 
-use crate::support::{CLAUDE, TestEnv};
+use crate::support::{CLAUDE, TestEnv, write_loose_file};
 
 const DATA: &str = if cfg!(target_os = "macos") { "Library/Application Support/Cursor" } else { ".config/Cursor" };
 const RESUME: [&str; 5] = ["resume", CLAUDE, "--target", "cursor", "--into-editor"];
@@ -249,15 +249,8 @@ fn a_project_that_was_never_open_there_is_told() {
 fn every_agents_sessions_go_there_and_undo_leaves_no_trace() {
     for (lab, loose) in LABS.iter().flat_map(|lab| lab.loose_files.iter().map(move |loose| (lab, loose))) {
         let env = env_with(TestEnv::new(), NEWEST);
-        let fixture = format!(
-            "{}/../agents/src/{}/fixtures/{}",
-            env!("CARGO_MANIFEST_DIR"),
-            lab.id.replace('-', "_"),
-            loose.fixture
-        );
-        env.write(&format!("in/{}", loose.name), &fs_err::read_to_string(fixture).unwrap());
-        let before = everything(&env);
-        let (file, project) = (format!("../in/{}", loose.name), env.project().display().to_string());
+        let file = write_loose_file(&env, lab, loose);
+        let (before, project) = (everything(&env), env.project().display().to_string());
         let resume = ["resume", &file, "--target", "cursor", "--into-editor", "--project", &project, "--fork"];
         let report = env.resume_json(&resume);
         let told = |session: &str| -> Vec<String> {

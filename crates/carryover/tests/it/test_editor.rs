@@ -6,7 +6,7 @@ use carryover_testkit::agents::LABS;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::{CLAUDE, TestEnv};
+use crate::support::{CLAUDE, TestEnv, write_loose_file};
 
 const TARGET: &str = "copilot-vscode";
 const DATA: &str = if cfg!(target_os = "macos") { "Library/Application Support/Code" } else { ".config/Code" };
@@ -149,15 +149,8 @@ fn every_agents_sessions_go_there_and_undo_leaves_no_trace() {
     for (lab, loose) in LABS.iter().flat_map(|lab| lab.loose_files.iter().map(move |loose| (lab, loose))) {
         let env = TestEnv::new();
         open_project(&env);
-        let fixture = format!(
-            "{}/../agents/src/{}/fixtures/{}",
-            env!("CARGO_MANIFEST_DIR"),
-            lab.id.replace('-', "_"),
-            loose.fixture
-        );
-        env.write(&format!("in/{}", loose.name), &fs_err::read_to_string(fixture).unwrap());
-        let before = everything(&env);
-        let (file, project) = (format!("../in/{}", loose.name), env.project().display().to_string());
+        let file = write_loose_file(&env, lab, loose);
+        let (before, project) = (everything(&env), env.project().display().to_string());
         let resume = ["resume", &file, "--target", TARGET, "--into-editor", "--project", &project, "--fork"];
         let report = env.resume_json(&resume);
         let written = report["files"][0].as_str().unwrap().to_owned();
