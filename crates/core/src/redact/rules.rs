@@ -204,7 +204,7 @@ fn is_in_resource_name(text: &str, at: usize) -> bool {
 }
 
 pub(super) fn compile(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).unicode(false).size_limit(64 << 20).dfa_size_limit(2 << 20).build().ok()
+    RegexBuilder::new(pattern).unicode(false).size_limit(64 << 20).dfa_size_limit(1 << 20).build().ok()
 }
 
 /// All rules, and the keywords that lead to them.

@@ -7,6 +7,8 @@ mod collect;
 mod drift;
 mod git_state;
 mod index_restore;
+mod lanes;
+mod looked_file;
 mod overlooked;
 mod placed;
 mod restore;

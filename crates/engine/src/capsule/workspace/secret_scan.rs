@@ -65,12 +65,19 @@ fn is_text(start: &[u8]) -> bool {
 
 /// What can be read in bytes that are no text, a line each.
 fn readable_runs(bytes: &[u8]) -> String {
+    let is_odd = |byte: &u8| !(byte.is_ascii_graphic() || *byte == b' ');
     let mut text = String::new();
-    for run in bytes.split(|byte| !(byte.is_ascii_graphic() || *byte == b' ')) {
-        if run.len() >= MIN_RUN_BYTES {
-            text.push_str(&String::from_utf8_lossy(run));
-            text.push('\n');
+    let mut at = 0;
+    while let Some(shortest) = bytes.get(at..at + MIN_RUN_BYTES) {
+        // Behind the last odd byte the next run may begin: most bytes are never looked at.
+        if let Some(last) = shortest.iter().rposition(is_odd) {
+            at += last + 1;
+            continue;
         }
+        let end = bytes[at..].iter().position(is_odd).map_or(bytes.len(), |length| at + length);
+        text.push_str(&String::from_utf8_lossy(&bytes[at..end]));
+        text.push('\n');
+        at = end;
     }
     text
 }
@@ -78,30 +85,34 @@ fn readable_runs(bytes: &[u8]) -> String {
 /// What can be read in bytes where each letter has a NUL beside it, as UTF-16 has, whichever of the two comes first.
 fn wide_text(bytes: &[u8]) -> String {
     let mut text = String::new();
-    let (mut start, mut at) = (0, 0);
-    while at + 1 < bytes.len() {
-        let is_letter = matches!(bytes[at], b'\t' | b'\n' | b'\r' | b' '..=b'~');
-        if is_letter && bytes[at + 1] == 0 {
-            text.push(char::from(bytes[at]));
-            at += 2;
+    let mut from = 0;
+    // Where no NUL is, no such letter is.
+    while let Some(length) = memchr::memchr(0, &bytes[from..]) {
+        let nul = from + length;
+        let start = if nul > from && is_letter(bytes[nul - 1]) { nul - 1 } else { nul + 1 };
+        let letters: String = bytes[start..].chunks(2).map_while(wide_letter).collect();
+        from = start + 2 * letters.len();
+        if letters.len() < MIN_RUN_BYTES {
+            from = nul + 1;
             continue;
         }
+        text.push_str(&letters);
         // Where the NUL comes first, that of the last letter is not there.
-        if is_letter && text.len() > start {
-            text.push(char::from(bytes[at]));
-        }
-        if text.len() - start < MIN_RUN_BYTES {
-            text.truncate(start);
-        } else {
-            text.push('\n');
-            start = text.len();
-        }
-        at += 1;
+        text.extend(bytes.get(from).filter(|last| is_letter(**last)).map(|last| char::from(*last)));
+        text.push('\n');
     }
-    text.extend(
-        bytes.get(at).filter(|last| last.is_ascii_graphic() && text.len() > start).map(|last| char::from(*last)),
-    );
     text
+}
+
+fn is_letter(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')
+}
+
+fn wide_letter(pair: &[u8]) -> Option<char> {
+    match pair {
+        [letter, 0] if is_letter(*letter) => Some(char::from(*letter)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -109,6 +120,24 @@ mod tests {
     use super::*;
 
     const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
+
+    #[test]
+    fn what_can_be_read_is_told_from_chance() {
+        let bytes = b"\x01short\x02sixteen letters, and more\x80\xff exactly sixteen\x00fifteen letters";
+        assert_eq!(readable_runs(bytes), "sixteen letters, and more\n exactly sixteen\n");
+        let wide = |text: &str| text.bytes().flat_map(|letter| [letter, 0]).collect::<Vec<u8>>();
+        let runs = [
+            &b"\x07"[..],
+            &wide("a wide line of it"),
+            b"\x01\x02",
+            &wide("short"),
+            b"\x03",
+            &wide("and another wide one\n"),
+        ];
+        assert_eq!(wide_text(&runs.concat()), "a wide line of it\x01\nand another wide one\n\n".replace('\x01', ""));
+        let swapped: Vec<u8> = "the other way round".bytes().flat_map(|letter| [0, letter]).collect();
+        assert_eq!(wide_text(&swapped), "the other way round\n");
+    }
 
     #[test]
     fn secrets_are_found_in_text_and_in_what_is_none_wherever_they_stand() {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::UNIX_EPOCH;
 
+use carryover_agents::formats::file::open_regular;
 use zstd::zstd_safe::CParameter;
 
 use super::super::CapsuleError;
@@ -14,12 +14,14 @@ use super::super::counting::{Counting, pad_packed};
 use super::super::digest::Hashing;
 use super::super::limits;
 use super::super::manifest::{MemberRecord, SNAPSHOT};
-use super::super::member_path::{check_link, check_workspace_path, decode_path, encode_path, path_bytes};
+use super::super::member_path::{check_link, check_workspace_path, decode_path, encode_path};
 use super::super::tar_walk::{EntryKind, TarEntry, TarStream, walk_tar};
 use super::bare_layout::{BareLayouts, REASON};
 use super::collect::{Collected, StagedBlob};
 use super::git_state::Repository;
-use super::secret_scan::{holds_secret, stream_holds_secret};
+use super::lanes::work_ahead;
+use super::looked_file::{FileContent, LookedFile, look_at_file};
+use super::secret_scan::holds_secret;
 use super::{LeftOut, StagedChange, WorkspaceRecord, path_or_odd};
 
 pub(super) const TREE: &[u8] = b"tree/";
@@ -28,10 +30,10 @@ const LEVEL: i32 = 3;
 const BUFFER_BYTES: usize = 256 << 10;
 /// So long are the parts that are packed one by one, on average; the shortest that the packer knows.
 const JOB_BYTES: u32 = 512 << 10;
-/// Files up to this length are looked at and packed from memory.
-const HELD_BYTES: u64 = 8 << 20;
-const HOLDS_SECRETS: &str = "holds secrets";
-const LEADS_TO_SECRETS: &str = "is a link to a name that holds secrets";
+/// Each of them has what it needs to look for secrets.
+const LOOKING_THREADS: usize = 2;
+/// What is staged is held as a whole.
+const MAX_BLOB_BYTES: u64 = 64 << 20;
 
 /// What a snapshot was found to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +66,6 @@ pub(in crate::capsule) fn write_snapshot(
         redact,
         left_out: Vec::new(),
         summary: SnapshotSummary::default(),
-        buffer: Vec::new(),
     };
     // Sorted: what is staged comes before the files, and the same workspace gives the same bytes.
     if let Some(repository) = &collected.repository {
@@ -73,9 +74,12 @@ pub(in crate::capsule) fn write_snapshot(
     for path in &collected.folders {
         writer.write_folder(path)?;
     }
-    for path in &collected.tree {
-        writer.write_path(&collected.root, path)?;
-    }
+    let tree: Vec<&Vec<u8>> = collected.tree.iter().collect();
+    let look = |path: &&Vec<u8>| look_at_file(&collected.root, path, redact);
+    // Looking for secrets takes longer than packing does.
+    work_ahead(LOOKING_THREADS.min(n_threads() as usize), &tree, look, |path, looked| {
+        writer.write_looked(path, looked?)
+    })?;
     let SnapshotWriter { archive, left_out, summary, .. } = writer;
     let (unpacked_bytes, packer) = archive.into_inner()?.finish();
     let mut hashing = packer.finish()?;
@@ -95,7 +99,6 @@ struct SnapshotWriter {
     redact: bool,
     left_out: Vec<LeftOut>,
     summary: SnapshotSummary,
-    buffer: Vec<u8>,
 }
 
 impl SnapshotWriter {
@@ -103,68 +106,31 @@ impl SnapshotWriter {
         self.left_out.push(LeftOut::from_bytes(path, reason));
     }
 
-    fn write_path(&mut self, root: &Path, path: &[u8]) -> Result<(), CapsuleError> {
-        let place = root.join(path_or_odd(path));
-        let metadata = match fs_err::symlink_metadata(&place) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(_) => {
-                self.leave_out(path, "could not be read");
+    fn write_looked(&mut self, path: &[u8], looked: LookedFile) -> Result<(), CapsuleError> {
+        let (stat, content) = match looked {
+            LookedFile::Gone => return Ok(()),
+            LookedFile::LeftOut(reason) => {
+                self.leave_out(path, reason);
                 return Ok(());
             }
+            LookedFile::Link(target) => return self.write_link(path, &target),
+            LookedFile::File(stat, content) => (stat, content),
         };
-        if metadata.is_symlink() {
-            return self.write_link(&place, path);
-        }
-        if !metadata.is_file() {
-            self.leave_out(path, "is no regular file");
-            return Ok(());
-        }
-        if metadata.len() > limits::MAX_FILE_BYTES {
-            self.leave_out(path, "is larger than 1 GB");
-            return Ok(());
-        }
-        if self.summary.bytes + metadata.len() > limits::MAX_TOTAL_BYTES / 2 || self.summary.files >= limits::MAX_FILES
-        {
+        let length = content.n_bytes();
+        if self.summary.bytes + length > limits::MAX_TOTAL_BYTES / 2 || self.summary.files >= limits::MAX_FILES {
             self.leave_out(path, "is more than a capsule holds");
             return Ok(());
         }
-        self.write_file(&place, path, &metadata)
-    }
-
-    fn write_file(&mut self, place: &Path, path: &[u8], metadata: &std::fs::Metadata) -> Result<(), CapsuleError> {
-        let Ok(mut file) = carryover_agents::formats::file::open_regular(place) else {
-            self.leave_out(path, "could not be read");
-            return Ok(());
-        };
-        let seconds = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let seconds = seconds.map_or(0, |since| since.as_secs());
-        if metadata.len() <= HELD_BYTES {
-            let mut held = std::mem::take(&mut self.buffer);
-            held.clear();
-            (&mut file).take(HELD_BYTES + 1).read_to_end(&mut held)?;
-            if held.len() as u64 > HELD_BYTES {
-                return Err(CapsuleError::Changed(place.to_owned()));
+        let header = file_header(stat.mode, stat.modified_seconds, length);
+        match content {
+            FileContent::Held(bytes) => self.append_file(TREE, path, header, length, &bytes[..]),
+            FileContent::InPlace { path: place, .. } => {
+                let mut content = open_regular(&place)?.take(length);
+                self.append_file(TREE, path, header, length, &mut content)?;
+                let is_whole = content.limit() == 0;
+                if is_whole { Ok(()) } else { Err(CapsuleError::Changed(place)) }
             }
-            if self.redact && holds_secret(&held) {
-                self.leave_out(path, HOLDS_SECRETS);
-            } else {
-                let header = file_header(file_mode(metadata), seconds, held.len() as u64);
-                self.append_file(TREE, path, header, held.len() as u64, &held[..])?;
-            }
-            self.buffer = held;
-            return Ok(());
         }
-        if self.redact && stream_holds_secret(&mut file)? {
-            self.leave_out(path, HOLDS_SECRETS);
-            return Ok(());
-        }
-        let mut file = carryover_agents::formats::file::open_regular(place)?;
-        let header = file_header(file_mode(metadata), seconds, metadata.len());
-        let mut content = (&mut file).take(metadata.len());
-        self.append_file(TREE, path, header, metadata.len(), &mut content)?;
-        let is_whole = content.limit() == 0;
-        if is_whole { Ok(()) } else { Err(CapsuleError::Changed(place.to_owned())) }
     }
 
     fn append_file(
@@ -181,17 +147,7 @@ impl SnapshotWriter {
         Ok(())
     }
 
-    fn write_link(&mut self, place: &Path, path: &[u8]) -> Result<(), CapsuleError> {
-        let target = fs_err::read_link(place)?;
-        let bytes = path_bytes(&target).unwrap_or_default();
-        if let Err(reason) = check_link(path, &bytes) {
-            self.leave_out(path, reason);
-            return Ok(());
-        }
-        if self.redact && holds_secret(&bytes) {
-            self.leave_out(path, LEADS_TO_SECRETS);
-            return Ok(());
-        }
+    fn write_link(&mut self, path: &[u8], target: &Path) -> Result<(), CapsuleError> {
         let mut header = file_header(0o777, 0, 0);
         header.set_entry_type(tar::EntryType::Symlink);
         self.archive.append_link(&mut header, path_or_odd(&[TREE, path].concat()), target)?;
@@ -244,16 +200,6 @@ impl SnapshotWriter {
     }
 }
 
-#[cfg(unix)]
-fn file_mode(metadata: &std::fs::Metadata) -> u32 {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777
-}
-
-#[cfg(not(unix))]
-fn file_mode(_: &std::fs::Metadata) -> u32 {
-    0o644
-}
-
 /// Asks git for contents, one after the other.
 pub(super) struct BlobReader {
     child: Child,
@@ -280,7 +226,7 @@ impl BlobReader {
         let size = line.trim_end().rsplit_once(' ').and_then(|(_, size)| size.parse::<u64>().ok());
         let Some(size) = size else { return Ok(None) };
         let mut content = (&mut self.output).take(size + 1);
-        if size > HELD_BYTES * 8 {
+        if size > MAX_BLOB_BYTES {
             io::copy(&mut content, &mut io::sink())?;
             return Ok(None);
         }
