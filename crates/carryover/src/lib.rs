@@ -32,6 +32,7 @@ mod screen;
 mod session_row;
 mod settings;
 mod shell;
+mod short_help;
 mod short_id;
 mod short_road;
 mod signals;
@@ -44,7 +45,7 @@ use std::panic;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::Cli;
 use crate::error::CommandError;
@@ -77,7 +78,8 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let args = short_road::expand_agent_name(std::env::args_os());
-    let cli = match Cli::try_parse_from(args) {
+    let command = if short_help::is_asked_for(&args) { short_help::shorten(Cli::command()) } else { Cli::command() };
+    let cli = match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return show_usage(&short_road::suggest_first_word(error, &Cli::command())),
     };

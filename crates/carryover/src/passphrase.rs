@@ -5,13 +5,15 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use carryover_engine::context::Context;
-use carryover_engine::share::crypt::{CryptError, Passphrase};
+use carryover_engine::share::crypt::Passphrase;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 
 const VARIABLE: &str = "CARRYOVER_PASSPHRASE";
+/// What to do where nobody can be asked.
+pub(crate) const HOW_TO_GIVE: &str = "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE";
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
 /// The passphrase that was given without a question: in a file, of which `-` is standard input, or in the environment.
@@ -39,7 +41,9 @@ pub(crate) fn generate() -> Option<Passphrase> {
 
 /// Asks for a new one, twice: nobody sees what they type.
 pub(crate) fn ask_twice() -> Result<Passphrase, CommandError> {
-    let first = ask_hidden("passphrase:")?.ok_or(CryptError::NeedsPassphrase)?;
+    let first = ask_hidden("passphrase:")?.ok_or_else(|| {
+        CommandError::new(ErrorKind::Io, "no passphrase was given to lock it with").with_hint(HOW_TO_GIVE)
+    })?;
     let again = ask_hidden("once more:")?;
     if again.is_some_and(|again| again.expose() == first.expose()) {
         return Ok(first);

@@ -31,6 +31,10 @@ const STEPS: &[(&str, &[&str])] = &[
 ];
 
 pub(crate) fn cmd_demo(globals: Globals, context: &Context, _args: &DemoArgs) -> Result<(), CommandError> {
+    if globals.json {
+        return Err(CommandError::usage("the demo is there to be looked at, and is no data")
+            .with_hint("`carryover list --json` gives your own sessions as data"));
+    }
     let mut ui = Ui::merged(globals);
     let sandbox = Sandbox::unpack(context)?;
     for (index, (why, words)) in STEPS.iter().enumerate() {

@@ -37,6 +37,8 @@ struct DetectedAgent {
     /// Sessions that its client keeps from being read.
     unreadable_sessions: usize,
     native_resume: bool,
+    #[serde(skip)]
+    native: &'static str,
 }
 
 pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> Result<(), CommandError> {
@@ -77,6 +79,7 @@ fn detect_agent(context: &Context, agent: &'static dyn Agent, listing: &Listing)
         stores: stores.iter().map(|store| store.root.display().to_string()).collect(),
         sessions: listing.sessions.iter().filter(|session| session.agent.facts().id == facts.id).count(),
         native_resume: agent.writer().is_some(),
+        native: agent.describe_native(),
     }
 }
 
@@ -92,7 +95,7 @@ fn write_table(ui: &mut Ui, context: &Context, detected: &[DetectedAgent]) -> Re
             (None, true) => "installed",
             (None, false) => "not installed",
         };
-        let native = if agent.native_resume { "yes" } else { "no" };
+        let native = agent.native;
         let stores: Vec<String> = agent.stores.iter().map(|store| abbreviate_home(context, store.as_ref())).collect();
         let stores = if stores.is_empty() { "–".to_owned() } else { stores.join(", ") };
         let (id, sessions) = (agent.id, agent.sessions);

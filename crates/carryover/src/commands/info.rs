@@ -15,7 +15,7 @@ use crate::session_row::abbreviate_home;
 use crate::settings::{Setting, collect_settings};
 use crate::ui::{BOLD, DIM, Ui};
 
-/// Tell what carryover knows of an agent, and the settings in force
+/// Tell what is known of an agent, and the settings in force
 #[derive(Args)]
 pub(crate) struct InfoArgs {
     /// The agent; all by default

@@ -17,7 +17,7 @@ use crate::error::CommandError;
 use crate::process_env::resolve_path;
 use crate::ui::Ui;
 
-/// Show which agent reads which file of instructions here, and where they differ
+/// Show which agent reads which instructions, and where they differ
 ///
 /// Files that tell agents' models something: AGENTS.md, CLAUDE.md, GEMINI.md, rules, and the user's own in the home. Of the
 /// project's, each is compared with the one that `carryover memory sync` would make the source of the others.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use carryover_engine::capsule::workspace::LeftOut;
 use carryover_engine::capsule::{Options, SealedCapsule, seal};
 use carryover_engine::context::Context;
+use carryover_engine::sessions::glance::fill_messages;
 use carryover_engine::sessions::list::{Filter, ListedSession, list_sessions};
 use carryover_engine::share::remote::{Catalog, Outgoing, Pushed, Remote, choose_outgoing, has_grown};
 use clap::Args;
@@ -133,7 +134,9 @@ pub(super) fn name_sessions(ui: &mut Ui, context: &Context, sessions: &[ListedSe
     if sessions.is_empty() {
         return Ok(());
     }
-    let table = SessionTable::new(context, sessions, &ShortIds::from_sessions(sessions), ui.width());
+    let mut shown = sessions.to_vec();
+    fill_messages(context, &mut shown);
+    let table = SessionTable::new(context, &shown, &ShortIds::from_sessions(sessions), ui.width());
     for line in table.lines() {
         ui.status(format_args!("{DIM}{line}{DIM:#}"))?;
     }

@@ -150,25 +150,25 @@ impl From<AtRisk> for RiskRow {
 
 fn write_daemon(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result<(), CommandError> {
     let Some(daemon) = &answer.daemon else {
-        writeln!(ui.out(), "{BOLD}daemon{BOLD:#}    {BAD}does not run{BAD:#}")?;
+        ui.write_row(format_args!("{BOLD}daemon{BOLD:#}    {BAD}does not run{BAD:#}"))?;
         let start = if answer.installed { "carryover daemon start" } else { "carryover install" };
         ui.hint(format_args!("`{start}` starts it"))?;
         return Ok(());
     };
     let port = daemon.port.map_or_else(|| "no port".to_owned(), |port| format!("port {port}"));
     let process = daemon.process_id;
-    writeln!(ui.out(), "{BOLD}daemon{BOLD:#}    {GOOD}runs{GOOD:#} (process {process}, {port})")?;
+    ui.write_row(format_args!("{BOLD}daemon{BOLD:#}    {GOOD}runs{GOOD:#} (process {process}, {port})"))?;
     let watching = if daemon.watching.is_empty() { "nobody yet".to_owned() } else { daemon.watching.join(", ") };
-    writeln!(ui.out(), "{BOLD}watches{BOLD:#}   {watching}")?;
+    ui.write_row(format_args!("{BOLD}watches{BOLD:#}   {watching}"))?;
     if !context.config.ledger.is_enabled() {
-        writeln!(ui.out(), "{BOLD}ledger{BOLD:#}    switched off")?;
+        ui.write_row(format_args!("{BOLD}ledger{BOLD:#}    switched off"))?;
         return Ok(());
     }
     let kept = daemon.last_kept_at.as_deref().and_then(Timestamp::parse);
     let kept =
         kept.map_or_else(|| "being made".to_owned(), |at| format!("up to date {}", format_ago(at, context.env.now)));
     let sessions = format_count(usize::try_from(daemon.ledger_sessions).unwrap_or(usize::MAX), "session", "sessions");
-    writeln!(ui.out(), "{BOLD}ledger{BOLD:#}    {sessions}, {}, {kept}", format_bytes(daemon.ledger_bytes))?;
+    ui.write_row(format_args!("{BOLD}ledger{BOLD:#}    {sessions}, {}, {kept}", format_bytes(daemon.ledger_bytes)))?;
     Ok(())
 }
 
@@ -180,7 +180,7 @@ fn write_agents(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result
         let version = agent.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
         let name = format!("{}{version}", agent.name);
         let state = match &agent.hooks_file {
-            None => format!("{DIM}none; `carryover {adding}` lets you add them{DIM:#}"),
+            None => format!("{DIM}none; `carryover {adding}` adds them{DIM:#}"),
             Some(file) => {
                 let events = format_count(agent.events.len(), "event", "events");
                 let file = abbreviate_home(context, file.as_ref());
@@ -190,9 +190,9 @@ fn write_agents(ui: &mut Ui, context: &Context, answer: &StatusAnswer) -> Result
                 }
             }
         };
-        writeln!(ui.out(), "{BOLD}{head:<8}{BOLD:#}  {name:<26}  {state}")?;
+        ui.write_row(format_args!("{BOLD}{head:<8}{BOLD:#}  {name:<26}  {state}"))?;
         if let (Some(false), Some(step)) = (agent.trusted, agent.user_step) {
-            writeln!(ui.out(), "{:<12}{DOUBTFUL}not trusted yet:{DOUBTFUL:#} {step}", "")?;
+            ui.write_row(format_args!("{:<12}{DOUBTFUL}not trusted yet:{DOUBTFUL:#} {step}", ""))?;
         }
     }
     Ok(())
@@ -203,7 +203,7 @@ fn write_handoffs(ui: &mut Ui, context: &Context, handoffs: &[HandoffRow]) -> Re
         let head = if number == 0 { "handoffs" } else { "" };
         let (when, agent) = (format_ago(handoff.at, context.env.now), &handoff.agent);
         let project = abbreviate_home(context, handoff.project.as_ref());
-        writeln!(ui.out(), "{BOLD}{head:<8}{BOLD:#}  {when:<14}  {agent:<14}  {project}")?;
+        ui.write_row(format_args!("{BOLD}{head:<8}{BOLD:#}  {when:<14}  {agent:<14}  {project}"))?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::args::Globals;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Push what has grown in this project, and fetch what others have pushed
+/// Push what has grown here, and fetch what others have pushed
 ///
 /// Pushed are this project's newest session, and those that were pushed before and have gone on since; none of another
 /// project, and none that was only brought here. What is fetched lies in ~/.carryover/capsules until `carryover import` goes on

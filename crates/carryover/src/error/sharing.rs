@@ -9,6 +9,7 @@ use carryover_engine::share::sealed::ShareError;
 
 use super::{CommandError, ErrorKind};
 use crate::bucket::{AddressError, OpenBucketError};
+use crate::passphrase;
 
 impl From<CapsuleError> for CommandError {
     fn from(error: CapsuleError) -> Self {
@@ -81,7 +82,7 @@ impl From<CryptError> for CommandError {
             CryptError::UnaskedKey(_) => {
                 "nothing was written; run it in a terminal, or name a file with the passphrase by `--passphrase-file`"
             }
-            CryptError::NeedsPassphrase => "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE",
+            CryptError::NeedsPassphrase => passphrase::HOW_TO_GIVE,
             CryptError::NeedsKey => "name your key: `--identity ~/.ssh/id_ed25519`",
             CryptError::NoKeyFits => "nothing was written; name another key with `--identity`",
             CryptError::Truncated | CryptError::Tampered | CryptError::Damaged | CryptError::TooLarge(_) => {

@@ -17,36 +17,18 @@ fn help_is_an_answer() {
       show           Show a session
       resume         Go on with a session in another agent
       handoff        Hand a session over as words
-      capture        Keep a session as one portable file
-      brief          Tell what a session was about
-      capsule        Pack a session with its workspace, to be opened elsewhere
       import         Go on with a capsule, or list what can be gone on with
       share          Encrypt a session with its workspace, for somebody else
       open           Decrypt what somebody shared, and go on with it
-      remote         Name the places that carry sessions between machines and people
-      push           Push a session to a remote, encrypted
-      pull           Fetch a session from a remote, to go on with it
-      sync           Push what has grown in this project, and fetch what others have pushed
       save           Keep a session in its project, to commit it and to go on with it later
       conversations  List the conversations that are kept in this project
       undo           Take back what a resume or a save wrote
       search         Find what was said in any session, also in deleted ones
       restore        Bring back a session that its agent deleted
-      forget         Delete sessions from the ledger, for good
-      record         Run an agent and record what it and its model say to each other
-      watch          Watch sessions, and tell when one runs into a limit
       install        Let agents call carryover, so that the next one starts informed
-      refresh        Bring hooks up to date with the agents that are installed
       status         Show whether handoffs are published, and for which agents
-      uninstall      Take carryover out of the agents' settings, and end the daemon
-      daemon         Run the daemon that keeps sessions and publishes handoffs
-      memory         Show which agent reads which file of instructions here, and where they differ
-      info           Tell what carryover knows of an agent, and the settings in force
       doctor         Look for what is wrong, and change nothing
       demo           Show how it works, without any agent
-      config         Show or change the configuration
-      completions    Print a completion script for a shell
-      help           Print this message or the help of the given subcommand(s)
 
     Options:
           --print    Print the command that goes on with the session that is picked, and start no client
@@ -58,6 +40,9 @@ fn help_is_an_answer() {
       -q, --quiet         Print no status and no hints
       -y, --yes           Never ask; where several sessions fit, take the newest
           --color <WHEN>  When to use colours [default: auto]
+
+    Other commands: capture, brief, capsule, remote, push, pull, sync, forget, record, watch, refresh, uninstall, daemon,
+    memory, info, config, completions (`carryover --help` tells what they do)
 
     An agent's name is enough: `carryover codex` goes on there with the newest session of this project.
     Try it without any agent: carryover demo

@@ -71,7 +71,8 @@ pub(super) fn show_remote(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Re
     let width = ui.table_columns();
     for pushed in &shown {
         let [title, facts] = describe_pushed(context, pushed, width);
-        writeln!(ui.out(), "{title}\n{facts}")?;
+        writeln!(ui.out(), "{title}")?;
+        ui.write_row(facts)?;
     }
     if shown.is_empty() && !words.is_empty() {
         ui.status(format_args!("nothing in {} matches `{}`", remote.name, one_line(&words, 200)))?;
@@ -79,8 +80,9 @@ pub(super) fn show_remote(ui: &mut Ui, context: &Context, args: &ShowArgs) -> Re
     } else if shown.is_empty() {
         ui.status(format_args!("nothing was pushed to {} yet", remote.name))?;
         ui.hint("`carryover push` pushes the newest session of this project")?;
-    } else {
-        ui.hint("`carryover pull ID` fetches one")?;
+    } else if let Some(first) = shown.first() {
+        let remote = args.remote.as_ref().map_or_else(String::new, |name| format!(" --remote {name}"));
+        ui.hint(format_args!("`carryover pull {}{remote}` fetches the first", first.capsule))?;
     }
     Ok(())
 }
