@@ -83,6 +83,12 @@ pub(crate) fn cmd_import(
 ) -> Result<(), CommandError> {
     let Some(word) = &args.capsule else { return listing::list_importable(ui, context, globals) };
     if let Some(words) = find_session(context, &args.how, word) {
+        if args.how.force {
+            return Err(CommandError::usage(
+                "`--force` writes a capsule's files, and that is a session of this machine",
+            )
+            .with_hint("leave it out: the session is gone on with, and no file is touched"));
+        }
         return run_words(ui, globals, &words);
     }
     let (path, capsule) = open_named(context, word)?;
@@ -99,6 +105,7 @@ pub(super) fn import_opened(
     capsule: Capsule,
 ) -> Result<(), CommandError> {
     let target = match how.target {
+        Some(agent) if agent.writer().is_none() => return Err(explain_no_writer(agent, path)),
         Some(agent) => TargetChoice { agent, reason: "it was named".to_owned(), is_ambiguous: false },
         None => settle_target(ui, context, globals, &capsule.manifest)?,
     };
@@ -132,6 +139,14 @@ pub(super) fn import_opened(
     tell_import(ui, context, &imported, &target, &verified.manifest)
 }
 
+/// An agent that takes words only gets them in a second step: the files of a capsule come with its session.
+fn explain_no_writer(agent: &dyn Agent, path: &Path) -> CommandError {
+    let facts = agent.facts();
+    CommandError::new(ErrorKind::Io, format!("no session can be written for {}", facts.name))
+        .with_hint(format!("`carryover import {}` brings it to an agent that takes it", path.display()))
+        .with_hint(format!("`carryover resume @last --target {}` then hands it over as words", facts.id))
+}
+
 /// The command for a session that was found, where a word means one and no capsule.
 fn find_session(context: &Context, how: &ImportHow, word: &Path) -> Option<Vec<String>> {
     if context.cwd.join(word).exists() || !find_capsules(context, &word.to_string_lossy()).is_empty() {
@@ -144,6 +159,7 @@ fn find_session(context: &Context, how: &ImportHow, word: &Path) -> Option<Vec<S
     let mut words = vec!["resume".to_owned(), format!("--session={id}"), format!("--source={source}")];
     words.push(format!("--target={agent}"));
     words.extend(how.project.as_ref().map(|project| format!("--project={}", project.display())));
+    words.extend(how.tokens.map(|tokens| format!("--tokens={tokens}")));
     words.extend(how.fork.then(|| "--fork".to_owned()));
     Some(words)
 }

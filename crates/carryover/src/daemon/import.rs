@@ -41,6 +41,8 @@ pub(super) struct ImportRequest {
     /// Whether its files are written.
     #[serde(default = "yes")]
     files: bool,
+    /// What it has to fit into.
+    tokens: Option<u64>,
 }
 
 fn yes() -> bool {
@@ -148,7 +150,7 @@ fn import(context: &Context, request: &ImportRequest, uploaded: Option<std::fs::
         folder: crate::process_env::resolve_path(folder),
         files: request.files,
         force: false,
-        tokens: context.config.resume.tokens,
+        tokens: request.tokens.or(context.config.resume.tokens),
     };
     let imported = import_capsule(context, &mut verified, &options)?;
     let document = import_document(&path, &verified, &target, &imported);

@@ -260,8 +260,9 @@ fn programs_go_on_with_capsules_by_path_by_id_and_by_upload() {
     let shelf = env.home().join(".carryover/capsules");
     fs_err::create_dir_all(&shelf).unwrap();
     fs_err::copy(&capsule, shelf.join("a.tar.zst")).unwrap();
-    let (status, answer) = ask(&json!({ "id": told["capsule"], "project": folder("two") }));
+    let (status, answer) = ask(&json!({ "id": told["capsule"], "project": folder("two"), "tokens": 500 }));
     assert_eq!(status, "HTTP/1.1 200 OK", "{answer}");
+    assert!(answer.contains("to fit 500 tokens"), "{answer}");
     let bytes = fs_err::read(&capsule).unwrap();
     let address = format!("/sessions/import?project={}&target=pi", folder("three"));
     let (status, answer) = request(port, &head(&address, "application/zstd"), &bytes);

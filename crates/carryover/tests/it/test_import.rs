@@ -315,3 +315,23 @@ fn sessions_of_every_agent_come_through() {
         }
     }
 }
+
+#[test]
+fn agent_that_takes_words_only_is_told_of_with_the_way_there() {
+    let env = TestEnv::with_sessions();
+    env.run(&["capsule", "export", CLAUDE, "--files", "none", "-o", "fix.tar.zst"]).success();
+    let said = env.run(&["import", "fix.tar.zst", "--target", "windsurf"]);
+    assert_eq!(said.code, Some(3));
+    assert!(said.stderr.contains("no session can be written for Windsurf"), "{}", said.stderr);
+    assert!(said.stderr.contains("carryover resume @last --target windsurf"), "{}", said.stderr);
+    assert!(!env.home().join(".carryover/resumes").exists(), "nothing was written");
+}
+
+#[test]
+fn session_of_this_machine_is_gone_on_with_as_resume_does() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["import", CLAUDE, "--target", "codex", "--tokens", "500"]).success();
+    assert!(said.stderr.contains("of 500"), "{}", said.stderr);
+    let said = env.run(&["import", CLAUDE, "--force"]);
+    assert!(said.code == Some(64) && said.stderr.contains("session of this machine"), "{}", said.stderr);
+}

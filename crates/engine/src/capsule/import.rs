@@ -247,6 +247,9 @@ fn bring_workspace(
 /// The session's own folder in the workspace.
 fn project_below(folder: &Path, below: &str) -> PathBuf {
     let bytes = decode_path(below).unwrap_or_default();
+    if bytes.is_empty() {
+        return folder.to_owned();
+    }
     let project = folder.join(path_from_bytes(&bytes).unwrap_or_default());
     // One behind a link leads where the capsule was not made.
     let is_inside = project.is_dir() && !project.is_symlink() && !leads_through_link(folder, &bytes);
