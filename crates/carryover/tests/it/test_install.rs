@@ -404,6 +404,9 @@ fn commands_are_put_into_agents_that_have_some_and_taken_out_again() {
     assert_eq!(said.code, Some(3), "{said}");
     assert_eq!(read(&env, ".claude/commands/workspace.plan.md"), "My own plan.\n");
     assert!(said.stderr.contains("$workspace-resume") && said.stderr.contains("workspace.plan.md"), "{said}");
+    // The others are there, and told as well.
+    let put = "/workspace.resume, /workspace.stop-conversation, /workspace.brainstorm, /workspace.debug, /workspace.learn, /";
+    assert!(said.stderr.contains(put), "{said}");
     for (file, arguments) in [
         (".claude/commands/workspace.brainstorm.md", "$ARGUMENTS"),
         (".codex/skills/workspace-brainstorm/SKILL.md", "name: workspace-brainstorm\n"),
@@ -427,6 +430,7 @@ fn commands_are_put_into_agents_that_have_some_and_taken_out_again() {
     fs_err::remove_file(env.home().join(".claude/commands/workspace.plan.md")).unwrap();
     env.write(".claude/commands/workspace.plan.md", "My own plan.\n");
     env.json("install-report", &["uninstall", "--yes"]);
+    assert!(!env.home().join(".config/opencode").exists(), "two things of ours were in a folder that was made");
     let left: Vec<_> = env.files().into_iter().map(|(path, _)| path).collect();
     let mine = env.home().join(".claude/commands/workspace.plan.md");
     let known: Vec<_> = before.into_iter().map(|(path, _)| path).filter(|path| *path != mine).collect();

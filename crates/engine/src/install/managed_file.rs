@@ -226,12 +226,12 @@ impl FileChange {
         if self.after.is_none()
             && let Some(earlier) = &self.earlier
         {
-            for folder in earlier.folders.iter().rev().filter(|_| self.wanted.is_none()) {
+            let folders = record.forget_file(earlier);
+            for folder in folders.iter().rev().filter(|_| self.wanted.is_none()) {
                 // One that holds something else stays.
                 disk.remove_folder(folder).ok();
             }
             self.drop_backup(context, earlier, disk);
-            record.forget_file(earlier);
             record.save(&context.home, disk)?;
         }
         Ok(())

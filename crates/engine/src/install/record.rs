@@ -141,7 +141,17 @@ impl InstallRecord {
         }
     }
 
-    pub(super) fn forget_file(&mut self, file: &FileRecord) {
-        self.files.retain(|known| known.owner != file.owner || known.path != file.path);
+    /// Forgets a file, and gives the folders that were made for it. Those that hold another one of ours go with that.
+    pub(super) fn forget_file(&mut self, file: &FileRecord) -> Vec<PathBuf> {
+        let is_it = |known: &FileRecord| known.owner == file.owner && known.path == file.path;
+        let Some(at) = self.files.iter().position(is_it) else { return Vec::new() };
+        let folders = self.files.remove(at).folders;
+        for folder in folders.iter().rev() {
+            let inside = self.files.iter_mut().find(|known| known.path.starts_with(folder));
+            if let Some(heir) = inside.filter(|heir| !heir.folders.contains(folder)) {
+                heir.folders.insert(0, folder.clone());
+            }
+        }
+        folders
     }
 }

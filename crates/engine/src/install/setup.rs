@@ -150,7 +150,7 @@ pub fn set_up(
         if let Some(files) =
             facts.commands.filter(|_| wants_commands && detection::find_agent(context, facts).is_present())
         {
-            reports.push(put_commands(context, &mut record, reborrow(&mut disk), facts, files));
+            reports.extend(put_commands(context, &mut record, reborrow(&mut disk), facts, files));
         }
         let wanted = Wanted { hooks: is_chosen, reading: reads.is_some(), commands: wants_commands };
         reports.extend(remove_unwanted(context, &mut record, reborrow(&mut disk), facts, wanted));
@@ -302,20 +302,29 @@ fn plan_read_list(
     FileChange::put(context, found, earlier, PutRequest { record: draft, text, without_us: &without_us })
 }
 
-/// Writes our commands for an agent, each for itself; the first that cannot be written is told.
+/// Writes our commands for an agent, each for itself: one report of those that are there, and one of each that is not.
 fn put_commands(
     context: &Context,
     record: &mut InstallRecord,
     mut disk: Option<&mut dyn Disk>,
     facts: &'static Facts,
     files: &'static CommandFiles,
-) -> AgentReport {
+) -> Vec<AgentReport> {
     let changes = own_commands::plan_all(context, record, facts);
-    let done = changes.into_iter().map(|change| {
-        AgentReport::new(facts, Outcome::Written).after_change(context, record, reborrow(&mut disk), change)
-    });
-    let report = merge_reports(facts, done.collect(), Outcome::Unchanged, files.own_folder(&context.env));
-    AgentReport { commands: own_commands::typed_names(files), ..report }
+    let (mut put, mut commands, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for (change, name) in changes.into_iter().zip(own_commands::typed_names(files)) {
+        let report = AgentReport::new(facts, Outcome::Written);
+        let report = report.after_change(context, record, reborrow(&mut disk), change);
+        if matches!(report.outcome, Outcome::Failed(_)) {
+            failed.push(report);
+        } else {
+            put.push(report);
+            commands.push(name);
+        }
+    }
+    let together = merge_reports(facts, put, Outcome::Unchanged, files.own_folder(&context.env));
+    let together = (!commands.is_empty()).then_some(AgentReport { commands, ..together });
+    together.into_iter().chain(failed).collect()
 }
 
 /// One report for many files of the same kind, which lie in a folder: a failure counts most, then what was done.
