@@ -405,7 +405,8 @@ fn commands_are_put_into_agents_that_have_some_and_taken_out_again() {
     assert_eq!(read(&env, ".claude/commands/workspace.plan.md"), "My own plan.\n");
     assert!(said.stderr.contains("$workspace-resume") && said.stderr.contains("workspace.plan.md"), "{said}");
     // The others are there, and told as well.
-    let put = "/workspace.resume, /workspace.stop-conversation, /workspace.brainstorm, /workspace.debug, /workspace.learn, /";
+    let put =
+        "/workspace.resume, /workspace.stop-conversation, /workspace.brainstorm, /workspace.debug, /workspace.learn, /";
     assert!(said.stderr.contains(put), "{said}");
     for (file, arguments) in [
         (".claude/commands/workspace.brainstorm.md", "$ARGUMENTS"),

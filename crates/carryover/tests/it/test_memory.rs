@@ -301,3 +301,19 @@ fn a_capture_holds_what_the_model_was_told() {
     assert_eq!((&files[2]["path"], &files[2]["bytes"]), (&"~/.claude/CLAUDE.md".into(), &120_000.into()));
     assert!(files[2]["content"].as_str().unwrap().len() < 66_000);
 }
+
+#[test]
+fn one_file_is_enough_for_agents_that_read_it_and_what_is_told_is_so_afterwards() {
+    let env = project();
+    env.write("calc/CLAUDE.md", RULES);
+    for folder in [".qwen/settings.json", ".pi/agent/settings.json"] {
+        env.write(folder, "{}");
+    }
+    let done = sync(&env, &[]);
+    let written: Vec<&Value> = done["changes"].as_array().unwrap().iter().map(|change| &change["file"]).collect();
+    assert_eq!(written, ["AGENTS.md"], "Qwen Code reads that one, too: {done}");
+    let told = done["told"].as_array().unwrap();
+    let pi = told.iter().find(|row| row["agent"] == "pi").unwrap();
+    assert_eq!(pi["reason"], "reads AGENTS.md, which holds a copy", "it passes CLAUDE.md over by now");
+    assert!(!told.iter().any(|row| row["agent"] == "codex"), "it is named beside the file that it got");
+}

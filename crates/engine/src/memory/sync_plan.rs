@@ -212,7 +212,7 @@ impl Planner<'_> {
     }
 
     fn add_agent(&self, facts: &'static Facts, plan: &mut SyncPlan) -> Result<(), SyncError> {
-        let name = match self.choose_file(facts) {
+        let name = match self.choose_file(facts, &plan.changes) {
             Ok(name) => name,
             Err(reason) => {
                 plan.left.push((facts, reason));
@@ -232,7 +232,7 @@ impl Planner<'_> {
     }
 
     /// The file through which an agent is to be told; the error says why there is none.
-    fn choose_file(&self, facts: &'static Facts) -> Result<String, String> {
+    fn choose_file(&self, facts: &'static Facts, planned: &[FileChange]) -> Result<String, String> {
         let mut chosen: Option<&ProjectFile> = None;
         for (file, reading) in self.known.readings(self.context, facts) {
             let is_own = |file: &ProjectFile| matches!(file.private, Some(Private::Itself(OWN) | Private::Behind(_)));
@@ -249,7 +249,10 @@ impl Planner<'_> {
             let reason = || format!("{} takes {} in, and would come back to itself", self.source.name, file.name);
             return if takes_in { Err(reason()) } else { Ok(file.name.clone()) };
         }
-        let Some(name) = facts.instruction_files().next() else { return Err(explain_no_file(facts)) };
+        // One that another agent gets is read by this one anyway.
+        let is_planned = |name: &&str| planned.iter().any(|change| change.name == *name);
+        let name = facts.instruction_files().find(is_planned).or_else(|| facts.instruction_files().next());
+        let Some(name) = name else { return Err(explain_no_file(facts)) };
         self.refuse_hiding(name)?;
         Ok(name.to_owned())
     }

@@ -87,6 +87,10 @@ pub(super) fn sync_files(
         ui.warning(warning)?;
     }
     plan.warnings.extend(report.warnings);
+    // Who read one file before may read another one now.
+    let is_told_by_it =
+        |facts: &Facts| plan.changes.iter().any(|change| change.agents.iter().any(|agent| agent.id == facts.id));
+    plan.told = plan_sync(context, &request)?.told.into_iter().filter(|(facts, _)| !is_told_by_it(facts)).collect();
     tell_result(ui, &plan, args, report.undo_id.as_deref())
 }
 
@@ -148,8 +152,10 @@ fn tell_result(ui: &mut Ui, plan: &SyncPlan, args: &SyncArgs, undo_id: Option<&s
     for (facts, reason) in &plan.left {
         ui.status(format_args!("{} is not told of {}: {}", facts.name, plan.source, one_line(reason, 200)))?;
     }
-    if plan.changes.is_empty() {
-        ui.status(format_args!("nothing to do: {} is the source", plan.source))?;
+    match (plan.changes.is_empty(), plan.left.is_empty()) {
+        (true, true) => ui.status(format_args!("nothing to do: all of them are told of {}", plan.source))?,
+        (true, false) => ui.status("nothing was written")?,
+        (false, _) => {}
     }
     if let Some(id) = undo_id {
         ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
