@@ -7,7 +7,6 @@ mod collect;
 mod drift;
 mod git_state;
 mod index_restore;
-mod lanes;
 mod looked_file;
 mod overlooked;
 mod placed;

@@ -1,11 +1,13 @@
 //! The snapshot: a packed archive with the files of a workspace (`tree/`) and with what is staged (`index/`).
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use carryover_agents::formats::file::open_regular;
+use carryover_agents::formats::ordered_pool::map_ordered;
 use zstd::zstd_safe::CParameter;
 
 use super::super::CapsuleError;
@@ -19,7 +21,6 @@ use super::super::tar_walk::{EntryKind, TarEntry, TarStream, walk_tar};
 use super::bare_layout::{BareLayouts, REASON};
 use super::collect::{Collected, StagedBlob};
 use super::git_state::Repository;
-use super::lanes::work_ahead;
 use super::looked_file::{FileContent, LookedFile, look_at_file};
 use super::secret_scan::holds_secret;
 use super::{LeftOut, StagedChange, WorkspaceRecord, path_or_odd};
@@ -30,8 +31,6 @@ const LEVEL: i32 = 3;
 const BUFFER_BYTES: usize = 256 << 10;
 /// So long are the parts that are packed one by one, on average; the shortest that the packer knows.
 const JOB_BYTES: u32 = 512 << 10;
-/// Each of them has what it needs to look for secrets.
-const LOOKING_THREADS: usize = 2;
 /// What is staged is held as a whole.
 const MAX_BLOB_BYTES: u64 = 64 << 20;
 
@@ -74,12 +73,7 @@ pub(in crate::capsule) fn write_snapshot(
     for path in &collected.folders {
         writer.write_folder(path)?;
     }
-    let tree: Vec<&Vec<u8>> = collected.tree.iter().collect();
-    let look = |path: &&Vec<u8>| look_at_file(&collected.root, path, redact);
-    // Looking for secrets takes longer than packing does.
-    work_ahead(LOOKING_THREADS.min(n_threads() as usize), &tree, look, |path, looked| {
-        writer.write_looked(path, looked?)
-    })?;
+    writer.write_tree(&collected.root, &collected.tree)?;
     let SnapshotWriter { archive, left_out, summary, .. } = writer;
     let (unpacked_bytes, packer) = archive.into_inner()?.finish();
     let mut hashing = packer.finish()?;
@@ -104,6 +98,20 @@ struct SnapshotWriter {
 impl SnapshotWriter {
     fn leave_out(&mut self, path: &[u8], reason: &str) {
         self.left_out.push(LeftOut::from_bytes(path, reason));
+    }
+
+    /// Looking for secrets takes longer than packing does, so files are looked at a few ahead.
+    fn write_tree(&mut self, root: &Path, tree: &BTreeSet<Vec<u8>>) -> Result<(), CapsuleError> {
+        let (mut waiting, mut written, redact) = (tree.iter(), Ok(()), self.redact);
+        map_ordered(
+            || waiting.next(),
+            |path| (path, look_at_file(root, path, redact)),
+            |(path, looked)| {
+                written = looked.and_then(|looked| self.write_looked(path, looked));
+                if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            },
+        );
+        written
     }
 
     fn write_looked(&mut self, path: &[u8], looked: LookedFile) -> Result<(), CapsuleError> {
