@@ -45,7 +45,7 @@ pub use agent::{
     Liveness, OwnSession, Reader, Sink, Source, Store, UnreadableSessions, Writer,
 };
 pub use cleanup::{AgeClock, Cleanup};
-pub use command_files::{CommandFiles, CommandForm, CommandText};
+pub use command_files::{CalledCommand, CommandFiles, CommandForm, CommandText};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{

@@ -75,8 +75,11 @@ static FACTS: Facts = Facts {
     // 0.166 knows no prompts in files any more.
     commands: Some(&CommandFiles {
         folders: &[
+            PathRule { on: &[], base: PathBase::Project, path: &[".agents", "skills"] },
+            PathRule { on: &[], base: PathBase::Project, path: &[".codex", "skills"] },
             PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },
             PathRule { on: &[], base: PathBase::Home, path: &[".codex", "skills"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".agents", "skills"] },
         ],
         own_folders: &[
             PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },

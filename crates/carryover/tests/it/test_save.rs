@@ -199,6 +199,105 @@ fn resuming_loads_the_current_command_then_the_block_then_the_history() {
     assert!(again["warnings"].to_string().contains("/workspace.brainstorm has changed"), "{again}");
 }
 
+/// A session of Codex CLI 0.166.0 that was begun with a skill, as it writes the name and what was typed behind it.
+fn begin_with_skill(env: &TestEnv) -> String {
+    env.write(
+        ".codex/skills/workspace-plan/SKILL.md",
+        "---\nname: workspace-plan\ndescription: Plan\n---\n\nMake a plan, step by step.\n",
+    );
+    let id = "01a1f4ef-3123-7803-8699-28a91401cb3f";
+    let record = |kind: &str, payload: Value| {
+        json!({ "timestamp": "2026-11-15T09:40:00.000Z", "type": kind, "payload": payload }).to_string()
+    };
+    let said = |role: &str, kind: &str, text: &str| {
+        let content = json!([{ "type": kind, "text": text }]);
+        record("response_item", json!({ "type": "message", "role": role, "content": content }))
+    };
+    let meta = json!({ "id": id, "timestamp": "2026-11-15T09:40:00.000Z", "cwd": env.project(),
+        "originator": "codex_cli_rs", "cli_version": "0.166.0", "source": "cli", "model_provider": "openai" });
+    let skill = "<skill>\n<name>workspace-plan</name>\n<path>SKILL.md</path>\nMake a plan, step by step.\n</skill>";
+    let lines = [
+        record("session_meta", meta),
+        said("user", "input_text", "$workspace-plan the move"),
+        said("user", "input_text", skill),
+        said("assistant", "output_text", "Which database?"),
+    ];
+    let place = format!(".codex/sessions/2026/11/15/rollout-2026-11-15T09-40-00-{id}.jsonl");
+    env.write(&place, &format!("{}\n", lines.join("\n")));
+    id.to_owned()
+}
+
+#[test]
+fn a_skill_that_began_it_is_its_command() {
+    let env = TestEnv::with_sessions();
+    let id = begin_with_skill(&env);
+    let saved = save(&env, &[&id]);
+    assert_eq!(saved["conversation_id"], "001-plan-the-move");
+    let config = session_json(&saved)["agent_config"].clone();
+    assert_eq!((&config["command"], &config["arguments"]), (&json!("/workspace-plan"), &json!("the move")));
+    assert!(config["system_prompt_hash"].as_str().unwrap().starts_with("sha256:"));
+    env.run(&["resume", "001-plan", "--target", "opencode", "--prompt"]).success();
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("Make a plan, step by step.\n\nthe move\n\n[RESUMED CONVERSATION]"), "{prompt}");
+    // Saved again from another agent, it keeps what it was begun with, and where it goes on next that is found.
+    let resumed = env.resume_json(&["resume", "001-plan", "--target", "claude-code"]);
+    let second = save(&env, &[resumed["session_id"].as_str().unwrap()]);
+    assert_eq!(
+        (&second["conversation_type"], &second["continues"]),
+        (&json!("plan"), &json!("2026-11-15/001-plan-the-move"))
+    );
+    assert_eq!(session_json(&second)["agent_config"]["system_prompt_hash"], config["system_prompt_hash"]);
+    let third = env.run(&["resume", second["conversation_id"].as_str().unwrap(), "--target", "codex", "--prompt"]);
+    assert!(!third.stderr.contains("workspace-plan"), "{third}");
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("Make a plan, step by step.\n\nthe move\n"), "{prompt}");
+    // On a machine that has it in another agent alone, that one is taken and said to be.
+    fs_err::remove_dir_all(env.home().join(".codex/skills")).unwrap();
+    env.write("calc/.claude/commands/workspace.plan.md", "Plan it in three steps: $ARGUMENTS\n");
+    let other = env.run(&["resume", "001-plan", "--target", "opencode", "--prompt"]).success();
+    assert!(other.stderr.contains("the command /workspace-plan is that of Claude Code here"), "{other}");
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("Plan it in three steps: the move"), "{prompt}");
+}
+
+#[test]
+fn a_command_whose_text_was_sent_is_known_by_it() {
+    let env = TestEnv::with_sessions();
+    let command = "calc/.claude/commands/workspace.learn.md";
+    env.write(
+        command,
+        "---\ndescription: Learn\n---\n\nHelp the user to understand this: $ARGUMENTS\n\nIn small steps.\n",
+    );
+    let sent = "Help the user to understand this: the ledger\n\nIn small steps.";
+    let answer = json!([{ "type": "text", "text": "What do you know of it?" }]);
+    let id = "aaaaaaaa-0000-4000-8000-000000000002";
+    write_session(&env, id, &[("user", json!(sent)), ("assistant", answer.clone())]);
+    let saved = save(&env, &[id]);
+    assert_eq!(saved["conversation_id"], "001-learn-the-ledger");
+    let config = session_json(&saved)["agent_config"].clone();
+    assert_eq!((&config["command"], &config["arguments"]), (&json!("/workspace.learn"), &json!("the ledger")));
+    // Its text has changed: it was begun with that command all the same.
+    env.write(command, "Explain: $ARGUMENTS\n");
+    assert_eq!(session_json(&save(&env, &[id, "--topic", "ledgers"]))["agent_config"], config);
+    // One that ends a conversation is not what a conversation is about.
+    let typed = "<command-message>workspace.stop-conversation</command-message>\n\
+                 <command-name>/workspace.stop-conversation</command-name>";
+    let id = "aaaaaaaa-0000-4000-8000-000000000003";
+    env.write("calc/.claude/commands/workspace.stop-conversation.md", "Stop.\n");
+    write_session(&env, id, &[("user", json!(typed)), ("assistant", answer)]);
+    assert_eq!(session_json(&save(&env, &[id]))["agent_config"]["command"], Value::Null);
+}
+
+#[test]
+fn an_agent_that_has_the_session_is_told_nothing_of_its_command() {
+    let env = TestEnv::with_sessions();
+    begin_with_command(&env);
+    save(&env, &["aaaaaaaa"]);
+    env.write("calc/.claude/commands/workspace.brainstorm.md", "Think small: $ARGUMENTS\n");
+    let own = env.run(&["resume", "api design", "--target", "claude-code"]).success();
+    assert!(own.stderr.contains("nothing was written") && !own.stderr.contains("has changed"), "{own}");
+}
+
 #[test]
 fn what_is_kept_goes_on_natively_without_the_session_and_elsewhere() {
     let env = TestEnv::with_sessions();

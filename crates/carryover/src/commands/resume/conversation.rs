@@ -12,7 +12,7 @@ use carryover_core::tokens::estimate;
 use carryover_core::transcript::SessionId;
 use carryover_engine::carry::canonical::build_canonical;
 use carryover_engine::context::Context;
-use carryover_engine::conversations::command::{CurrentCommand, find_current, list_changes};
+use carryover_engine::conversations::command::{CurrentCommand, describe_change, find_current, missing_servers};
 use carryover_engine::conversations::find::{Named, find_by_id, find_by_words};
 use carryover_engine::conversations::opening::render_opening;
 use carryover_engine::conversations::sealing::{OpenedConversation, is_sealed_by_passphrase, open_sealed};
@@ -168,11 +168,17 @@ impl ResumedConversation {
         is_kept.then(|| self.root.clone())
     }
 
-    /// What has changed since it was saved, for a target.
+    /// What has changed since it was saved, for a target that gets the text of its command.
     pub(super) fn changes(&self, context: &Context, target: &Target) -> Vec<String> {
-        let Some(facts) = agent_by_name(target.id).map(carryover_agents::Agent::facts) else { return Vec::new() };
-        let config = &self.conversation.saved.agent_config;
-        list_changes(context, &self.root, config, self.command.as_ref(), facts)
+        let saved = &self.conversation.saved;
+        let command = describe_change(&saved.agent, &saved.agent_config, self.command.as_ref());
+        command.into_iter().chain(self.missing_servers(context, target)).collect()
+    }
+
+    /// Servers of tools that a target lacks.
+    pub(super) fn missing_servers(&self, context: &Context, target: &Target) -> Option<String> {
+        let facts = agent_by_name(target.id)?.facts();
+        missing_servers(context, &self.root, &self.conversation.saved.agent_config.tools, facts)
     }
 
     /// Notes that it goes on.
