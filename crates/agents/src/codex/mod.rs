@@ -87,6 +87,8 @@ static FACTS: Facts = Facts {
         ],
         form: CommandForm::Skill,
     }),
+    // The thread of a sub-agent is no session; then the session is named, since 0.166.
+    session_variables: &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
     tool_servers: &[
         PathRule { on: &[], base: PathBase::Project, path: &[".codex", "config.toml"] },
         PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["config.toml"] },

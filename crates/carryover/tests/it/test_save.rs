@@ -298,6 +298,76 @@ fn an_agent_that_has_the_session_is_told_nothing_of_its_command() {
     assert!(own.stderr.contains("nothing was written") && !own.stderr.contains("has changed"), "{own}");
 }
 
+/// Two sessions of one agent, both used a few minutes ago.
+fn begin_two() -> (TestEnv, [&'static str; 2]) {
+    let env = TestEnv::with_sessions().var("CARRYOVER_NOW", "2026-11-15T09:45:00Z");
+    let ids = ["aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002"];
+    for (id, words) in ids.iter().zip(["Mend the parser.", "Paint the roof."]) {
+        let answer = json!([{ "type": "text", "text": "Sure." }]);
+        let said = [
+            ("user", json!(words)),
+            ("assistant", answer.clone()),
+            ("user", json!("And then?")),
+            ("assistant", answer),
+        ];
+        write_session(&env, id, &said);
+    }
+    (env, ids)
+}
+
+#[test]
+fn of_two_sessions_in_use_none_is_guessed() {
+    let (env, ids) = begin_two();
+    let before = env.files();
+    let unsure = env.run(&["save", "--source", "claude-code", "--status", "paused"]);
+    assert!(env.files() == before, "{unsure}");
+    insta::assert_snapshot!(unsure, @r#"
+    exit code 2
+    --- stderr
+    error: 2 sessions of this project were used within the last 15 minutes, and none is named
+      aaaaaaaa  Claude Code  5 min ago
+          began "Mend the parser."
+          last  "And then?"
+      bbbbbbbb  Claude Code  5 min ago
+          began "Paint the roof."
+          last  "And then?"
+    hint: name the one that is meant by its id: `carryover save ID`
+    "#);
+    let named = env.json("save", &["save", ids[0], "--source", "claude-code"]);
+    assert_eq!(named["session_id"], ids[0]);
+    // One of another agent, which nobody has used for long, is not in the way.
+    env.run(&["save", "--source", "codex"]).success();
+    // Who says that nobody is to be asked gets the newest.
+    env.run(&["save", "--source", "claude-code", "--yes"]).success();
+}
+
+#[test]
+fn an_agent_that_tells_which_session_it_runs_us_in_is_believed() {
+    for (agent, variable) in [("claude-code", "CLAUDE_CODE_SESSION_ID"), ("codex", "CODEX_THREAD_ID")] {
+        let (env, ids) = begin_two();
+        let id = if agent == "codex" { begin_with_skill(&env) } else { ids[0].to_owned() };
+        let env = env.var(variable, &id);
+        for args in [&["save", "--source", agent] as &[&str], &["save"]] {
+            assert_eq!(env.json("save", args)["session_id"], *id, "{args:?}");
+        }
+        let said = env.run(&["handoff", "--source", agent, "--no-copy"]).success();
+        assert!(said.stderr.contains("the session that this is run in"), "{said}");
+    }
+    // What it tells of and does not keep is not another session.
+    let (env, _) = begin_two();
+    let env = env.var("CLAUDE_CODE_SESSION_ID", "cccccccc-0000-4000-8000-000000000003");
+    insta::assert_snapshot!(env.run(&["save", "--source", "claude-code"]), @r"
+    exit code 2
+    --- stderr
+    error: the session that this is run in was not found: cccccccc-0000-4000-8000-000000000003 of Claude Code
+    hint: name the one that is meant: `carryover list` shows their ids
+    ");
+    // Where one agent runs in the shell of another, neither is it for sure.
+    let env = env.var("CODEX_THREAD_ID", "x");
+    let nested = env.run(&["save"]);
+    assert_eq!(nested.code, Some(2), "{nested}");
+}
+
 #[test]
 fn what_is_kept_goes_on_natively_without_the_session_and_elsewhere() {
     let env = TestEnv::with_sessions();
