@@ -289,6 +289,34 @@ fn a_command_whose_text_was_sent_is_known_by_it() {
 }
 
 #[test]
+fn a_target_without_sessions_gets_the_command_and_the_block_before_its_brief() {
+    for (target, flags) in [("windsurf", &[] as &[&str]), ("copilot-vscode", &[]), ("cursor", &["--context-only"])] {
+        let env = TestEnv::with_sessions();
+        begin_with_command(&env);
+        save(&env, &["aaaaaaaa"]);
+        let long = format!("Think small: $ARGUMENTS\n\n{}", "One more rule to keep in mind.\n".repeat(400));
+        for (command, is_cut) in [("Think small: $ARGUMENTS\n", false), (long.as_str(), true)] {
+            env.write("calc/.claude/commands/workspace.brainstorm.md", command);
+            let said = env.run(&[&["resume", "api design", "--target", target], flags].concat()).success();
+            assert!(said.stderr.contains("has changed since: its text as it is now is used"), "{said}");
+            let brief = fs_err::read_to_string(env.project().join(".carryover/context.md")).unwrap();
+            let places = [
+                "Resumed from conversations/",
+                "Think small: API design",
+                "[RESUMED CONVERSATION]",
+                "brainstorm / API design",
+                "[END RESUMED CONTEXT]",
+                "## Resumed Session Context",
+                "REST or GraphQL?",
+            ];
+            let places = places.map(|words| brief.find(words).unwrap_or_else(|| panic!("{words}: {brief}")));
+            assert!(places.is_sorted() && brief.chars().count() < 8_100, "{brief}");
+            assert_eq!(brief.contains("(It is cut here: the whole of it stands in "), is_cut, "{brief}");
+        }
+    }
+}
+
+#[test]
 fn an_agent_that_has_the_session_is_told_nothing_of_its_command() {
     let env = TestEnv::with_sessions();
     begin_with_command(&env);

@@ -14,7 +14,7 @@ use carryover_engine::carry::canonical::build_canonical;
 use carryover_engine::context::Context;
 use carryover_engine::conversations::command::{CurrentCommand, describe_change, find_current, missing_servers};
 use carryover_engine::conversations::find::{Named, find_by_id, find_by_words};
-use carryover_engine::conversations::opening::render_opening;
+use carryover_engine::conversations::opening::{render_opening, render_short_opening};
 use carryover_engine::conversations::sealing::{OpenedConversation, is_sealed_by_passphrase, open_sealed};
 use carryover_engine::conversations::status::{StatusNote, note_status, restore_status, set_status};
 use carryover_engine::conversations::thread::is_of_conversation;
@@ -179,6 +179,11 @@ impl ResumedConversation {
     pub(super) fn missing_servers(&self, context: &Context, target: &Target) -> Option<String> {
         let facts = agent_by_name(target.id)?.facts();
         missing_servers(context, &self.root, &self.conversation.saved.agent_config.tools, facts)
+    }
+
+    /// The words that stand before a brief.
+    pub(super) fn short_opening(&self, context: &Context) -> String {
+        render_short_opening(&self.conversation, self.command.as_ref(), context.env.now)
     }
 
     /// Notes that it goes on.
