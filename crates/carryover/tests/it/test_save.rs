@@ -193,6 +193,8 @@ fn resuming_loads_the_current_command_then_the_block_then_the_history() {
     let brief = env.run(&["brief", resumed["session_id"].as_str().unwrap()]).success();
     assert!(!brief.stdout.contains("You are continuing"), "{brief}");
     assert_eq!(env.json("conversations", &["conversations"])["conversations"][0]["status"], "active");
+    let document = env.project().join("conversations/2026-11-15/001-brainstorm-api-design/brainstorm.md");
+    assert!(!fs_err::read_to_string(document).unwrap().contains("paused"));
     // A command that has changed is used as it is now, and told.
     env.write("calc/.claude/commands/workspace.brainstorm.md", "Think small: $ARGUMENTS\n");
     let again = env.resume_json(&["resume", "api design", "--target", "codex", "--fork", "--dry-run"]);
@@ -408,6 +410,8 @@ fn what_is_kept_goes_on_natively_without_the_session_and_elsewhere() {
     }
     for target in ["codex", "claude-code"] {
         let resumed = other.resume_json(&["resume", "calculator", "--target", target]);
+        let lost = resumed["lost"].to_string();
+        assert!(lost.contains("what was kept does not hold them") && !lost.contains("vendor"), "{lost}");
         let shown = other.run(&["show", resumed["session_id"].as_str().unwrap(), "--full"]).success();
         for words in ["You are continuing a previous conversation", "add(1, 2) is -1", "python3 -c", "AssertionError"] {
             assert!(shown.stdout.contains(words), "{target}: {words}\n{shown}");

@@ -372,12 +372,21 @@ impl Draft<'_> {
         let (header, brief) = (&self.distilled.history.header, &self.distilled.brief);
         let tools = &header.start_settings.tools;
         let is_begun = |config: &&AgentConfig| config.command.is_some();
-        let own = || {
-            let (command, arguments) = self.find_command()?;
-            Some(AgentConfig { command: Some(command), arguments, ..AgentConfig::default() })
+        let own = self.find_command().map(|(command, arguments)| AgentConfig {
+            command: Some(command),
+            arguments,
+            ..AgentConfig::default()
+        });
+        let begun = match (earlier.filter(is_begun).cloned(), own) {
+            // What was typed behind it is sealed, and cannot be taken from there.
+            (Some(earlier), Some(own)) if earlier.command == own.command => {
+                Some(AgentConfig { arguments: own.arguments, ..earlier })
+            }
+            (Some(earlier), _) => Some(earlier),
+            (None, Some(own)) => Some(own),
+            // One that goes on from another was begun with what that was begun with.
+            (None, None) => predecessor.filter(is_begun).cloned(),
         };
-        // One that goes on from another was begun with what that was begun with.
-        let begun = earlier.filter(is_begun).cloned().or_else(own).or_else(|| predecessor.filter(is_begun).cloned());
         let mut config = AgentConfig {
             model: header.model.clone(),
             tools: if tools.is_empty() { brief.tools.clone() } else { tools.clone() },
