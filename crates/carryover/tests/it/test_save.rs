@@ -205,7 +205,7 @@ fn resuming_loads_the_current_command_then_the_block_then_the_history() {
 fn begin_with_skill(env: &TestEnv) -> String {
     env.write(
         ".codex/skills/workspace-plan/SKILL.md",
-        "---\nname: workspace-plan\ndescription: Plan\n---\n\nMake a plan, step by step.\n",
+        "---\nname: workspace-plan\ndescription: Plan\n---\n\nMake a plan, step by step.\n\n    /usr/bin/carryover save --source codex --type plan\n",
     );
     let id = "01a1f4ef-3123-7803-8699-28a91401cb3f";
     let record = |kind: &str, payload: Value| {
@@ -239,8 +239,9 @@ fn a_skill_that_began_it_is_its_command() {
     assert_eq!((&config["command"], &config["arguments"]), (&json!("/workspace-plan"), &json!("the move")));
     assert!(config["system_prompt_hash"].as_str().unwrap().starts_with("sha256:"));
     env.run(&["resume", "001-plan", "--target", "opencode", "--prompt"]).success();
+    // What it says to save is the session that goes on.
     let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
-    assert!(prompt.contains("Make a plan, step by step.\n\nthe move\n\n[RESUMED CONVERSATION]"), "{prompt}");
+    assert!(prompt.contains("--source opencode --type plan\n\nthe move\n\n[RESUMED CONVERSATION]"), "{prompt}");
     // Saved again from another agent, it keeps what it was begun with, and where it goes on next that is found.
     let resumed = env.resume_json(&["resume", "001-plan", "--target", "claude-code"]);
     let second = save(&env, &[resumed["session_id"].as_str().unwrap()]);
@@ -252,7 +253,7 @@ fn a_skill_that_began_it_is_its_command() {
     let third = env.run(&["resume", second["conversation_id"].as_str().unwrap(), "--target", "codex", "--prompt"]);
     assert!(!third.stderr.contains("workspace-plan"), "{third}");
     let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
-    assert!(prompt.contains("Make a plan, step by step.\n\nthe move\n"), "{prompt}");
+    assert!(prompt.contains("--source codex --type plan\n\nthe move\n"), "{prompt}");
     // On a machine that has it in another agent alone, that one is taken and said to be.
     fs_err::remove_dir_all(env.home().join(".codex/skills")).unwrap();
     env.write("calc/.claude/commands/workspace.plan.md", "Plan it in three steps: $ARGUMENTS\n");

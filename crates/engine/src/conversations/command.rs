@@ -14,6 +14,7 @@ const MAX_COMMAND_BYTES: u64 = 1 << 20;
 const MAX_SETTINGS_BYTES: u64 = 8 << 20;
 
 /// A command as it is now.
+#[derive(Clone)]
 pub struct CurrentCommand {
     /// Whose it is: most often that of the agent that the conversation was held in.
     owner: &'static Facts,
@@ -21,6 +22,14 @@ pub struct CurrentCommand {
     pub hash: String,
     /// The prompt, with what was typed behind the command in its place.
     pub prompt: String,
+}
+
+impl CurrentCommand {
+    /// The prompt for another agent: what a command of ours says to save is the session that goes on there.
+    pub fn address_prompt(&mut self, agent: &str) {
+        let saves = |agent: &str| format!(" save --source {agent} ");
+        self.prompt = self.prompt.replace(&saves(self.owner.id), &saves(agent));
+    }
 }
 
 /// Splits a command as it was typed into its name and what was behind it.

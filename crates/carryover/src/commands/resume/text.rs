@@ -101,7 +101,7 @@ pub(super) fn as_context(
     let distilled = distil_with_args(ui, context, session, args, project)?;
     let facts = session.agent.facts();
     let show = show_command(&session.found.id.0, context.env.os);
-    let opening = conversation.map(|conversation| conversation.short_opening(context)).unwrap_or_default();
+    let opening = conversation.map(|conversation| conversation.short_opening(context, target.id)).unwrap_or_default();
     let options = ContextOptions { agent_name: facts.name, show_command: &show, opening: &opening };
     let text = context_block(&distilled.brief, &options);
     let leaving = ContextFile {
