@@ -1,12 +1,16 @@
 //! Prompts that a person keeps in files and calls by a name with a slash. Where they are and how they are written is data
 //! in each agent's folder.
 
+mod sent_prompt;
+
 use std::path::PathBuf;
 
 use toml_edit::DocumentMut;
 
 use crate::facts::candidate_paths;
 use crate::{Env, PathBase, PathRule};
+
+pub use self::sent_prompt::CalledCommand;
 
 /// How an agent keeps commands.
 #[derive(Debug)]
@@ -57,8 +61,7 @@ impl CommandFiles {
         let name = command.trim_start_matches('/');
         match self.form {
             CommandForm::Skill => PathBuf::from(skill_name(name)).join("SKILL.md"),
-            CommandForm::Markdown => file_of_family(name, "md"),
-            CommandForm::Toml => file_of_family(name, "toml"),
+            CommandForm::Markdown | CommandForm::Toml => file_of_family(name, self.form.extension()),
         }
     }
 
@@ -103,16 +106,37 @@ fn skill_name(name: &str) -> String {
 }
 
 impl CommandForm {
-    /// The prompt in a command's file, with what was typed in its place.
+    /// The prompt in a command's file, with what was typed in its place; where it has no place, behind the prompt.
     pub fn prompt_text(self, file: &str, arguments: &str) -> Option<String> {
-        Some(match self {
-            Self::Markdown | Self::Skill => without_head(file).replace(MARKDOWN_ARGUMENTS, arguments),
-            Self::Toml => {
-                let document: DocumentMut = file.parse().ok()?;
-                document.get("prompt")?.as_str()?.replace(TOML_ARGUMENTS, arguments)
-            }
-        })
+        let text = command_text(self, file)?;
+        let mark = match self {
+            Self::Markdown | Self::Skill => MARKDOWN_ARGUMENTS,
+            Self::Toml => TOML_ARGUMENTS,
+        };
+        if text.contains(mark) || arguments.is_empty() {
+            return Some(text.replace(mark, arguments));
+        }
+        Some(format!("{}\n\n{arguments}", text.trim_end()))
     }
+
+    /// How the names of its files end.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown | Self::Skill => "md",
+            Self::Toml => "toml",
+        }
+    }
+}
+
+/// The prompt in a command's file, as it is.
+fn command_text(form: CommandForm, file: &str) -> Option<String> {
+    Some(match form {
+        CommandForm::Markdown | CommandForm::Skill => without_head(file).to_owned(),
+        CommandForm::Toml => {
+            let document: DocumentMut = file.parse().ok()?;
+            document.get("prompt")?.as_str()?.to_owned()
+        }
+    })
 }
 
 /// A text without the head between two lines of hyphens.
@@ -176,5 +200,11 @@ mod tests {
         assert_eq!(without_head("no head --- here"), "no head --- here");
         assert_eq!(without_head("---\nnever closed"), "---\nnever closed");
         assert_eq!(CommandForm::Toml.prompt_text("prompt = 3", ""), None);
+    }
+
+    #[test]
+    fn what_was_typed_is_told_where_a_text_has_no_place_for_it() {
+        assert_eq!(CommandForm::Skill.prompt_text("Tidy.\n", "all of it").unwrap(), "Tidy.\n\nall of it");
+        assert_eq!(CommandForm::Markdown.prompt_text("Tidy.\n", "").unwrap(), "Tidy.\n");
     }
 }

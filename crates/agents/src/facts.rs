@@ -151,6 +151,8 @@ pub struct Facts {
     pub commands: Option<&'static CommandFiles>,
     /// Files in which servers of tools are named.
     pub tool_servers: &'static [PathRule],
+    /// Variables in which its shell calls get the id of the session that they are made in, the surest first.
+    pub session_variables: &'static [&'static str],
     /// What its client calls the modes that it begins in.
     pub usual_modes: &'static [&'static str],
     /// Files in which rules of permission are kept.
@@ -212,6 +214,7 @@ impl Facts {
         recording: None,
         commands: None,
         tool_servers: &[],
+        session_variables: &[],
         usual_modes: &["default"],
         permission_rules: &[],
     };
@@ -226,6 +229,11 @@ impl Facts {
     /// The files in which its servers of tools are named, in these surroundings.
     pub fn tool_server_files(&self, env: &Env) -> Vec<PathBuf> {
         places(self.tool_servers, env)
+    }
+
+    /// The ids of the session that we are run in, as this agent tells them.
+    pub fn calling_sessions<'e>(&self, env: &'e Env) -> Vec<&'e str> {
+        self.session_variables.iter().filter_map(|name| env.var(name)).collect()
     }
 
     /// Whether sessions are kept with the work, so that projects must be known before sessions can be.

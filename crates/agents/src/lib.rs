@@ -45,7 +45,7 @@ pub use agent::{
     Liveness, OwnSession, Reader, Sink, Source, Store, UnreadableSessions, Writer,
 };
 pub use cleanup::{AgeClock, Cleanup};
-pub use command_files::{CommandFiles, CommandForm, CommandText};
+pub use command_files::{CalledCommand, CommandFiles, CommandForm, CommandText};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{
@@ -119,7 +119,7 @@ mod tests {
         for entry in fs_err::read_dir(source).unwrap() {
             let entry = entry.unwrap();
             if entry.file_type().unwrap().is_dir()
-                && !["formats", "hooks", "memory"].contains(&&*entry.file_name().to_string_lossy())
+                && !["command_files", "formats", "hooks", "memory"].contains(&&*entry.file_name().to_string_lossy())
             {
                 folders.insert(entry.file_name().to_string_lossy().replace('_', "-"));
             }

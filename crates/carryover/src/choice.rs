@@ -2,21 +2,27 @@
 
 use std::path::PathBuf;
 
+use carryover_agents::Facts;
+use carryover_core::plain::one_line;
 use carryover_core::redact::redact_title;
 use carryover_engine::carry::resume::open_warning;
 use carryover_engine::context::Context;
-use carryover_engine::sessions::glance::fill_messages;
+use carryover_engine::sessions::caller::{Caller, FRESH_FOR_MINUTES, find_caller, list_fresh};
+use carryover_engine::sessions::glance::{fill_messages, look_at_sessions};
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::select::{self, Query, SelectError};
 
 use crate::args::{Globals, SessionArgs};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
+use crate::relative_time::format_ago;
 use crate::session_row::SessionTable;
 use crate::short_id::ShortIds;
 use crate::ui::{DIM, Ui};
 
 /// How many candidates an error or a question lists.
 const MAX_SHOWN: usize = 20;
+/// How much of a prompt tells its session from others.
+const PROMPT_CHARS: usize = 100;
 
 /// Finds the session that is meant, and says which it is where the choice was ours.
 pub(crate) fn choose_session(
@@ -52,6 +58,91 @@ pub(crate) fn choose_session_avoiding(
         announce_session(ui, context, &selected.session, why)?;
     }
     Ok(selected.session)
+}
+
+/// The session that is meant by a command that an agent runs for its user: where none is named, the one that it is run in.
+pub(crate) fn choose_calling_session(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &SessionArgs,
+    project: Option<PathBuf>,
+) -> Result<ListedSession, CommandError> {
+    match find_calling_session(ui, context, args)? {
+        Some(session) => Ok(session),
+        None => choose_session(ui, context, globals, args, project),
+    }
+}
+
+/// The same, and no guess where nobody can be asked: of several sessions that somebody may be in now, one must be named.
+pub(crate) fn choose_calling_session_surely(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &SessionArgs,
+) -> Result<ListedSession, CommandError> {
+    if let Some(session) = find_calling_session(ui, context, args)? {
+        return Ok(session);
+    }
+    if args.session_words().is_none() && !ui.is_interactive() && !globals.yes {
+        let fresh = list_fresh(context, args.source);
+        if fresh.len() > 1 {
+            return Err(unsure_caller(context, fresh));
+        }
+    }
+    choose_session(ui, context, globals, args, None)
+}
+
+fn find_calling_session(
+    ui: &mut Ui,
+    context: &Context,
+    args: &SessionArgs,
+) -> Result<Option<ListedSession>, CommandError> {
+    // A shell that a person works in may have been begun by an agent long ago.
+    let is_asked = args.source.is_some() || !ui.is_interactive();
+    if args.session_words().is_some() || !is_asked {
+        return Ok(None);
+    }
+    match find_caller(context, args.source)? {
+        Caller::Session(session) => {
+            announce_session(ui, context, &session, "the session that this is run in")?;
+            Ok(Some(*session))
+        }
+        Caller::Unkept { agent, id } if !ui.is_interactive() => Err(unkept_caller(agent.facts(), &id)),
+        Caller::Unkept { .. } | Caller::Unknown => Ok(None),
+    }
+}
+
+fn unkept_caller(agent: &Facts, id: &str) -> CommandError {
+    let message = format!("the session that this is run in was not found: {} of {}", one_line(id, 80), agent.name);
+    CommandError::new(ErrorKind::NotFound, message)
+        .with_hint("name the one that is meant: `carryover list` shows their ids")
+}
+
+/// Tells the sessions that may be meant by what their users said first and last.
+fn unsure_caller(context: &Context, mut fresh: Vec<ListedSession>) -> CommandError {
+    let glances = look_at_sessions(context, &mut fresh, &|| false);
+    let ids = ShortIds::from_sessions(&fresh);
+    let details = fresh.iter().zip(glances).take(MAX_SHOWN).flat_map(|(session, glance)| {
+        let when = session.found.updated_at.map(|at| format_ago(at, context.env.now)).unwrap_or_default();
+        let head = format!("{}  {}  {when}", ids.shorten(&session.found.id.0), session.agent.facts().name);
+        let glance = glance.unwrap_or_default();
+        let quote =
+            |words: &str, prompt: &str| format!("    {words} {:?}", one_line(&redact_title(prompt, &[]), PROMPT_CHARS));
+        let last = glance.last_prompt.filter(|last| glance.first_prompt.as_ref() != Some(last));
+        let first = glance.first_prompt.map(|first| quote("began", &first));
+        std::iter::once(head).chain(first).chain(last.map(|last| quote("last ", &last))).collect::<Vec<_>>()
+    });
+    let details: Vec<String> = details.collect();
+    CommandError::new(
+        ErrorKind::NotFound,
+        format!(
+            "{} sessions of this project were used within the last {FRESH_FOR_MINUTES} minutes, and none is named",
+            fresh.len()
+        ),
+    )
+    .with_details(details)
+    .with_hint("name the one that is meant by its id: `carryover save ID`")
 }
 
 fn announce_session(ui: &mut Ui, context: &Context, session: &ListedSession, why: &str) -> Result<(), CommandError> {

@@ -1,5 +1,6 @@
 //! Which sessions there are, which one is meant, and what was read of it.
 
+pub mod caller;
 pub mod catalog;
 pub mod copies;
 pub mod drift;

@@ -102,6 +102,7 @@ static FACTS: Facts = Facts {
         ],
         form: CommandForm::Markdown,
     }),
+    session_variables: &["CLAUDE_CODE_SESSION_ID"],
     tool_servers: &[
         PathRule { on: &[], base: PathBase::Project, path: &[".mcp.json"] },
         PathRule { on: &[], base: PathBase::Project, path: &[".claude", "settings.json"] },

@@ -75,8 +75,11 @@ static FACTS: Facts = Facts {
     // 0.166 knows no prompts in files any more.
     commands: Some(&CommandFiles {
         folders: &[
+            PathRule { on: &[], base: PathBase::Project, path: &[".agents", "skills"] },
+            PathRule { on: &[], base: PathBase::Project, path: &[".codex", "skills"] },
             PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },
             PathRule { on: &[], base: PathBase::Home, path: &[".codex", "skills"] },
+            PathRule { on: &[], base: PathBase::Home, path: &[".agents", "skills"] },
         ],
         own_folders: &[
             PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["skills"] },
@@ -84,6 +87,8 @@ static FACTS: Facts = Facts {
         ],
         form: CommandForm::Skill,
     }),
+    // The thread of a sub-agent is no session; then the session is named, since 0.166.
+    session_variables: &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
     tool_servers: &[
         PathRule { on: &[], base: PathBase::Project, path: &[".codex", "config.toml"] },
         PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &["config.toml"] },

@@ -79,6 +79,12 @@ export const Carryover = async ({ client, directory }) => {
         await callCarryover("chat.message", await describeSession(input.sessionID))
       } catch {}
     },
+    // A shell that calls carryover means the session that it was started in.
+    "shell.env": async (input, output) => {
+      try {
+        if (input.sessionID) output.env.CARRYOVER_OPENCODE_SESSION = input.sessionID
+      } catch {}
+    },
     "experimental.session.compacting": async (input) => {
       try {
         await callCarryover("session.compacting", await describeSession(input.sessionID))

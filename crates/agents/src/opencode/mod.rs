@@ -83,6 +83,8 @@ static FACTS: Facts = Facts {
         ],
         form: CommandForm::Markdown,
     }),
+    // Set by our plugin: OpenCode itself tells nothing.
+    session_variables: &["CARRYOVER_OPENCODE_SESSION"],
     tool_servers: &[
         PathRule { on: &[], base: PathBase::Project, path: &["opencode.json"] },
         PathRule { on: &[], base: PathBase::Project, path: &["opencode.jsonc"] },

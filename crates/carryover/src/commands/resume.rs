@@ -212,8 +212,9 @@ fn resume_session(
     let agent = carryover_agents::agent_by_name(target.id);
     let is_native = agent.is_some() && !args.prompt && !args.context_only;
     if let Some(command) = agent.filter(|_| is_native).and_then(|agent| args.own_command(context, &session, agent)) {
-        let changes = conversation.map(|conversation| conversation.changes(context, &target));
-        return own::resume_own(ui, context, &session, &command, args, changes.unwrap_or_default());
+        // It holds the command's text already, as it was then.
+        let missing = conversation.and_then(|conversation| conversation.missing_servers(context, &target));
+        return own::resume_own(ui, context, &session, &command, args, missing);
     }
     let ahead = agent.filter(|_| is_native && args.may_go_on()).and_then(|agent| {
         let earlier = EarlierCopy::find_ahead(context, &session, agent)?;

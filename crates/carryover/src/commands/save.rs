@@ -35,6 +35,7 @@ Examples:
   carryover resume 001-plan-move-to-axum --target codex
 
 Without --type, the command that began the session names it (/workspace.plan: plan), else it is a `conversation`.
+An agent that runs it keeps its own session. Where nobody can be asked, one of several that are in use must be named.
 --commit makes a commit of these files alone, with git's own hooks; what else is staged stays staged.
 --encrypt seals what was said, in age's format. Topic, type, times, agent and tools stay readable. A conversation that is sealed
 stays so when it is saved again, with the same keys.")]
@@ -120,7 +121,7 @@ struct SaveDocument<'a> {
 
 pub(crate) fn cmd_save(ui: &mut Ui, context: &Context, globals: Globals, args: &SaveArgs) -> Result<(), CommandError> {
     let project = args.project.as_deref().map(resolve_path);
-    let session = choice::choose_session(ui, context, globals, &args.session, None)?;
+    let session = choice::choose_calling_session_surely(ui, context, globals, &args.session)?;
     let options = SaveOptions {
         project: project.as_deref(),
         kind: args.kind.as_deref(),

@@ -193,10 +193,210 @@ fn resuming_loads_the_current_command_then_the_block_then_the_history() {
     let brief = env.run(&["brief", resumed["session_id"].as_str().unwrap()]).success();
     assert!(!brief.stdout.contains("You are continuing"), "{brief}");
     assert_eq!(env.json("conversations", &["conversations"])["conversations"][0]["status"], "active");
+    let document = env.project().join("conversations/2026-11-15/001-brainstorm-api-design/brainstorm.md");
+    assert!(!fs_err::read_to_string(document).unwrap().contains("paused"));
     // A command that has changed is used as it is now, and told.
     env.write("calc/.claude/commands/workspace.brainstorm.md", "Think small: $ARGUMENTS\n");
     let again = env.resume_json(&["resume", "api design", "--target", "codex", "--fork", "--dry-run"]);
     assert!(again["warnings"].to_string().contains("/workspace.brainstorm has changed"), "{again}");
+}
+
+/// A session of Codex CLI 0.166.0 that was begun with a skill, as it writes the name and what was typed behind it.
+fn begin_with_skill(env: &TestEnv) -> String {
+    env.write(
+        ".codex/skills/workspace-plan/SKILL.md",
+        "---\nname: workspace-plan\ndescription: Plan\n---\n\nMake a plan, step by step.\n\n    /usr/bin/carryover save --source codex --type plan\n",
+    );
+    let id = "01a1f4ef-3123-7803-8699-28a91401cb3f";
+    let record = |kind: &str, payload: Value| {
+        json!({ "timestamp": "2026-11-15T09:40:00.000Z", "type": kind, "payload": payload }).to_string()
+    };
+    let said = |role: &str, kind: &str, text: &str| {
+        let content = json!([{ "type": kind, "text": text }]);
+        record("response_item", json!({ "type": "message", "role": role, "content": content }))
+    };
+    let meta = json!({ "id": id, "timestamp": "2026-11-15T09:40:00.000Z", "cwd": env.project(),
+        "originator": "codex_cli_rs", "cli_version": "0.166.0", "source": "cli", "model_provider": "openai" });
+    let skill = "<skill>\n<name>workspace-plan</name>\n<path>SKILL.md</path>\nMake a plan, step by step.\n</skill>";
+    let lines = [
+        record("session_meta", meta),
+        said("user", "input_text", "$workspace-plan the move"),
+        said("user", "input_text", skill),
+        said("assistant", "output_text", "Which database?"),
+    ];
+    let place = format!(".codex/sessions/2026/11/15/rollout-2026-11-15T09-40-00-{id}.jsonl");
+    env.write(&place, &format!("{}\n", lines.join("\n")));
+    id.to_owned()
+}
+
+#[test]
+fn a_skill_that_began_it_is_its_command() {
+    let env = TestEnv::with_sessions();
+    let id = begin_with_skill(&env);
+    let saved = save(&env, &[&id]);
+    assert_eq!(saved["conversation_id"], "001-plan-the-move");
+    let config = session_json(&saved)["agent_config"].clone();
+    assert_eq!((&config["command"], &config["arguments"]), (&json!("/workspace-plan"), &json!("the move")));
+    assert!(config["system_prompt_hash"].as_str().unwrap().starts_with("sha256:"));
+    env.run(&["resume", "001-plan", "--target", "opencode", "--prompt"]).success();
+    // What it says to save is the session that goes on.
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("--source opencode --type plan\n\nthe move\n\n[RESUMED CONVERSATION]"), "{prompt}");
+    // Saved again from another agent, it keeps what it was begun with, and where it goes on next that is found.
+    let resumed = env.resume_json(&["resume", "001-plan", "--target", "claude-code"]);
+    let second = save(&env, &[resumed["session_id"].as_str().unwrap()]);
+    assert_eq!(
+        (&second["conversation_type"], &second["continues"]),
+        (&json!("plan"), &json!("2026-11-15/001-plan-the-move"))
+    );
+    assert_eq!(session_json(&second)["agent_config"]["system_prompt_hash"], config["system_prompt_hash"]);
+    let third = env.run(&["resume", second["conversation_id"].as_str().unwrap(), "--target", "codex", "--prompt"]);
+    assert!(!third.stderr.contains("workspace-plan"), "{third}");
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("--source codex --type plan\n\nthe move\n"), "{prompt}");
+    // On a machine that has it in another agent alone, that one is taken and said to be.
+    fs_err::remove_dir_all(env.home().join(".codex/skills")).unwrap();
+    env.write("calc/.claude/commands/workspace.plan.md", "Plan it in three steps: $ARGUMENTS\n");
+    let other = env.run(&["resume", "001-plan", "--target", "opencode", "--prompt"]).success();
+    assert!(other.stderr.contains("the command /workspace-plan is that of Claude Code here"), "{other}");
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("Plan it in three steps: the move"), "{prompt}");
+}
+
+#[test]
+fn a_command_whose_text_was_sent_is_known_by_it() {
+    let env = TestEnv::with_sessions();
+    let command = "calc/.claude/commands/workspace.learn.md";
+    env.write(
+        command,
+        "---\ndescription: Learn\n---\n\nHelp the user to understand this: $ARGUMENTS\n\nIn small steps.\n",
+    );
+    let sent = "Help the user to understand this: the ledger\n\nIn small steps.";
+    let answer = json!([{ "type": "text", "text": "What do you know of it?" }]);
+    let id = "aaaaaaaa-0000-4000-8000-000000000002";
+    write_session(&env, id, &[("user", json!(sent)), ("assistant", answer.clone())]);
+    let saved = save(&env, &[id]);
+    assert_eq!(saved["conversation_id"], "001-learn-the-ledger");
+    let config = session_json(&saved)["agent_config"].clone();
+    assert_eq!((&config["command"], &config["arguments"]), (&json!("/workspace.learn"), &json!("the ledger")));
+    // Its text has changed: it was begun with that command all the same.
+    env.write(command, "Explain: $ARGUMENTS\n");
+    assert_eq!(session_json(&save(&env, &[id, "--topic", "ledgers"]))["agent_config"], config);
+    // One that ends a conversation is not what a conversation is about.
+    let typed = "<command-message>workspace.stop-conversation</command-message>\n\
+                 <command-name>/workspace.stop-conversation</command-name>";
+    let id = "aaaaaaaa-0000-4000-8000-000000000003";
+    env.write("calc/.claude/commands/workspace.stop-conversation.md", "Stop.\n");
+    write_session(&env, id, &[("user", json!(typed)), ("assistant", answer)]);
+    assert_eq!(session_json(&save(&env, &[id]))["agent_config"]["command"], Value::Null);
+}
+
+#[test]
+fn a_target_without_sessions_gets_the_command_and_the_block_before_its_brief() {
+    for (target, flags) in [("windsurf", &[] as &[&str]), ("copilot-vscode", &[]), ("cursor", &["--context-only"])] {
+        let env = TestEnv::with_sessions();
+        begin_with_command(&env);
+        save(&env, &["aaaaaaaa"]);
+        let long = format!("Think small: $ARGUMENTS\n\n{}", "One more rule to keep in mind.\n".repeat(400));
+        for (command, is_cut) in [("Think small: $ARGUMENTS\n", false), (long.as_str(), true)] {
+            env.write("calc/.claude/commands/workspace.brainstorm.md", command);
+            let said = env.run(&[&["resume", "api design", "--target", target], flags].concat()).success();
+            assert!(said.stderr.contains("has changed since: its text as it is now is used"), "{said}");
+            let brief = fs_err::read_to_string(env.project().join(".carryover/context.md")).unwrap();
+            let places = [
+                "Resumed from conversations/",
+                "Think small: API design",
+                "[RESUMED CONVERSATION]",
+                "brainstorm / API design",
+                "[END RESUMED CONTEXT]",
+                "## Resumed Session Context",
+                "REST or GraphQL?",
+            ];
+            let places = places.map(|words| brief.find(words).unwrap_or_else(|| panic!("{words}: {brief}")));
+            assert!(places.is_sorted() && brief.chars().count() < 8_100, "{brief}");
+            assert_eq!(brief.contains("(It is cut here: the whole of it stands in "), is_cut, "{brief}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_has_the_session_is_told_nothing_of_its_command() {
+    let env = TestEnv::with_sessions();
+    begin_with_command(&env);
+    save(&env, &["aaaaaaaa"]);
+    env.write("calc/.claude/commands/workspace.brainstorm.md", "Think small: $ARGUMENTS\n");
+    let own = env.run(&["resume", "api design", "--target", "claude-code"]).success();
+    assert!(own.stderr.contains("nothing was written") && !own.stderr.contains("has changed"), "{own}");
+}
+
+/// Two sessions of one agent, both used a few minutes ago.
+fn begin_two() -> (TestEnv, [&'static str; 2]) {
+    let env = TestEnv::with_sessions().var("CARRYOVER_NOW", "2026-11-15T09:45:00Z");
+    let ids = ["aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002"];
+    for (id, words) in ids.iter().zip(["Mend the parser.", "Paint the roof."]) {
+        let answer = json!([{ "type": "text", "text": "Sure." }]);
+        let said = [
+            ("user", json!(words)),
+            ("assistant", answer.clone()),
+            ("user", json!("And then?")),
+            ("assistant", answer),
+        ];
+        write_session(&env, id, &said);
+    }
+    (env, ids)
+}
+
+#[test]
+fn of_two_sessions_in_use_none_is_guessed() {
+    let (env, ids) = begin_two();
+    let before = env.files();
+    let unsure = env.run(&["save", "--source", "claude-code", "--status", "paused"]);
+    assert!(env.files() == before, "{unsure}");
+    insta::assert_snapshot!(unsure, @r#"
+    exit code 2
+    --- stderr
+    error: 2 sessions of this project were used within the last 15 minutes, and none is named
+      aaaaaaaa  Claude Code  5 min ago
+          began "Mend the parser."
+          last  "And then?"
+      bbbbbbbb  Claude Code  5 min ago
+          began "Paint the roof."
+          last  "And then?"
+    hint: name the one that is meant by its id: `carryover save ID`
+    "#);
+    let named = env.json("save", &["save", ids[0], "--source", "claude-code"]);
+    assert_eq!(named["session_id"], ids[0]);
+    // One of another agent, which nobody has used for long, is not in the way.
+    env.run(&["save", "--source", "codex"]).success();
+    // Who says that nobody is to be asked gets the newest.
+    env.run(&["save", "--source", "claude-code", "--yes"]).success();
+}
+
+#[test]
+fn an_agent_that_tells_which_session_it_runs_us_in_is_believed() {
+    for (agent, variable) in [("claude-code", "CLAUDE_CODE_SESSION_ID"), ("codex", "CODEX_THREAD_ID")] {
+        let (env, ids) = begin_two();
+        let id = if agent == "codex" { begin_with_skill(&env) } else { ids[0].to_owned() };
+        let env = env.var(variable, &id);
+        for args in [&["save", "--source", agent] as &[&str], &["save"]] {
+            assert_eq!(env.json("save", args)["session_id"], *id, "{args:?}");
+        }
+        let said = env.run(&["handoff", "--source", agent, "--no-copy"]).success();
+        assert!(said.stderr.contains("the session that this is run in"), "{said}");
+    }
+    // What it tells of and does not keep is not another session.
+    let (env, _) = begin_two();
+    let env = env.var("CLAUDE_CODE_SESSION_ID", "cccccccc-0000-4000-8000-000000000003");
+    insta::assert_snapshot!(env.run(&["save", "--source", "claude-code"]), @r"
+    exit code 2
+    --- stderr
+    error: the session that this is run in was not found: cccccccc-0000-4000-8000-000000000003 of Claude Code
+    hint: name the one that is meant: `carryover list` shows their ids
+    ");
+    // Where one agent runs in the shell of another, neither is it for sure.
+    let env = env.var("CODEX_THREAD_ID", "x");
+    let nested = env.run(&["save"]);
+    assert_eq!(nested.code, Some(2), "{nested}");
 }
 
 #[test]
@@ -211,6 +411,8 @@ fn what_is_kept_goes_on_natively_without_the_session_and_elsewhere() {
     }
     for target in ["codex", "claude-code"] {
         let resumed = other.resume_json(&["resume", "calculator", "--target", target]);
+        let lost = resumed["lost"].to_string();
+        assert!(lost.contains("what was kept does not hold them") && !lost.contains("vendor"), "{lost}");
         let shown = other.run(&["show", resumed["session_id"].as_str().unwrap(), "--full"]).success();
         for words in ["You are continuing a previous conversation", "add(1, 2) is -1", "python3 -c", "AssertionError"] {
             assert!(shown.stdout.contains(words), "{target}: {words}\n{shown}");

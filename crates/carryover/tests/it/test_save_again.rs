@@ -257,7 +257,6 @@ fn saving_again_tells_the_files_that_changed_and_no_others() {
     exit code 0
     --- stderr
     saved again 001-conversation-calc
-      wrote     ~/calc/conversations/2026-11-15/001-conversation-calc/conversation.md
       wrote     ~/calc/conversations/2026-11-15/001-conversation-calc/.session/session.json
       messages  6, 0 lines new
       left out  1 image

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{CLAUDE, Said, TestEnv, append_record, check_schema};
+use crate::support::{CLAUDE, Said, TestEnv, append_record, check_schema, write_session};
 
 const WORDS: &str = "correct horse battery staple";
 const KEY: &str = "age1sd7h32wmmdema7mq3z2ptdq8ksnheu06c3klue926z6gtr5ph9lqlark8v";
@@ -105,7 +105,6 @@ fn what_was_said_is_sealed_and_what_is_readable_is_told() {
     # plan with Claude Code
 
     - Type: plan
-    - Status: paused
     - Begun: 2026-11-15T09:00:07.000Z
     - Last active: 2026-11-15T09:03:34.814Z
     - Messages: 6
@@ -357,4 +356,22 @@ fn pruning_drops_sealed_messages_and_what_is_saved_later_is_sealed() {
     go_on(&env, "buy the competitor");
     assert_eq!(save(&env, &[CLAUDE])["sealed"], true);
     check_nothing_said(&env, &[&SAID[..], &["buy the competitor"]].concat());
+}
+
+#[test]
+fn what_was_typed_behind_a_command_stays_sealed_with_it() {
+    let env = sender();
+    env.write("calc/.claude/commands/workspace.plan.md", "Make a plan for: $ARGUMENTS\n");
+    let typed = "<command-message>workspace.plan</command-message>\n<command-name>/workspace.plan</command-name>\n\
+                 <command-args>the secret move</command-args>";
+    let answer = json!([{ "type": "text", "text": "Where to?" }]);
+    write_session(&env, "aaaaaaaa-0000-4000-8000-000000000001", &[("user", json!(typed)), ("assistant", answer)]);
+    let saved = save(&env, &["aaaaaaaa", "--encrypt", "--recipient", KEY]);
+    let sealed = fs_err::read(sealed_file(&saved)).unwrap();
+    save(&env, &["aaaaaaaa", "--status", "completed"]);
+    assert_eq!(fs_err::read(sealed_file(&saved)).unwrap(), sealed);
+    let conversations = env.project().join("conversations");
+    for (path, bytes) in env.files().iter().filter(|(path, _)| path.starts_with(&conversations)) {
+        assert!(!String::from_utf8_lossy(bytes).contains("secret move"), "{}", path.display());
+    }
 }

@@ -6,6 +6,8 @@ use crate::distill::{Brief, FileChange, Item};
 
 /// The most characters of a context block.
 pub const CONTEXT_CHARS: usize = 8_000;
+/// The most of them that may stand before the brief.
+pub const MAX_OPENING_CHARS: usize = 4_000;
 
 #[derive(Debug, Clone, Copy)]
 pub struct ContextOptions<'a> {
@@ -13,6 +15,8 @@ pub struct ContextOptions<'a> {
     pub agent_name: &'a str,
     /// The command that shows the whole session.
     pub show_command: &'a str,
+    /// What stands before it; at most `MAX_OPENING_CHARS`, so that the brief has room.
+    pub opening: &'a str,
 }
 
 /// A section and its lines, the most needed first.
@@ -43,7 +47,9 @@ pub fn context_block(brief: &Brief, options: &ContextOptions<'_>) -> String {
 }
 
 fn render_head(brief: &Brief, options: &ContextOptions<'_>) -> String {
-    let mut out = format!("## Resumed Session Context\n\nPrevious session from {}", safe_line(options.agent_name, 60));
+    let mut out = clip_chars(options.opening, MAX_OPENING_CHARS);
+    out += if out.is_empty() { "" } else { "\n" };
+    out += &format!("## Resumed Session Context\n\nPrevious session from {}", safe_line(options.agent_name, 60));
     if let Some(model) = &brief.model {
         out += &format!(" (model: {})", inline_code(model, 80));
     }

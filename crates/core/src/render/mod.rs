@@ -18,7 +18,7 @@ pub mod saved;
 pub mod session;
 pub mod uasf;
 
-pub use context::{CONTEXT_CHARS, ContextOptions, context_block};
+pub use context::{CONTEXT_CHARS, ContextOptions, MAX_OPENING_CHARS, context_block};
 pub use conversation::{RESUMED_START, resumed_conversation};
 pub use handoff::{HandoffOptions, Protocol, protocol_heading, render_handoff};
 pub use material::{Material, Message, Role};

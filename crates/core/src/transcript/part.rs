@@ -32,6 +32,8 @@ pub enum BlobLocation {
     File(PathBuf),
     /// Behind an address that only the vendor's API resolves.
     Remote(String),
+    /// Left out when the session was saved or captured.
+    LeftOut,
 }
 
 impl Blob {
@@ -98,6 +100,7 @@ impl fmt::Debug for BlobLocation {
             Self::Inline(text) => write!(out, "Inline({} bytes)", text.len()),
             Self::File(_) => write!(out, "File"),
             Self::Remote(_) => write!(out, "Remote"),
+            Self::LeftOut => write!(out, "LeftOut"),
         }
     }
 }

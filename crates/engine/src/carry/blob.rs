@@ -57,6 +57,7 @@ fn read_place(place: &BlobLocation, header: &Header) -> Result<Arc<str>, &'stati
         }
         BlobLocation::File(path) => read_raw(path).map_err(|_| "their files could not be read"),
         BlobLocation::Remote(_) => Err("only their vendor holds them"),
+        BlobLocation::LeftOut => Err("what was kept does not hold them"),
     }
 }
 

@@ -103,7 +103,7 @@ impl Offer {
         let distilled = distil_session(context, session, handoff::Options { project: None, redact: true })?;
         let show = format!("carryover show {}", session.found.id);
         let agent_name = session.agent.facts().name;
-        let text = context_block(&distilled.brief, &ContextOptions { agent_name, show_command: &show });
+        let text = context_block(&distilled.brief, &ContextOptions { agent_name, show_command: &show, opening: "" });
         Ok(Estimate {
             messages: 0,
             calls: 0,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::saved::{SEALED_FILE, SESSION_FOLDER};
-use carryover_core::distill::{Brief, Quoting};
+use carryover_core::distill::{Brief, Event, Quoting};
 use carryover_core::plain::one_line;
 use carryover_core::redact::mask_kinds;
 use carryover_core::render::saved::{
@@ -14,9 +14,8 @@ use carryover_core::render::saved::{
     save_messages, slugify,
 };
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::StartSettings;
 
-use super::command::{find_current, split_command};
+use super::command::{find_called, find_current, split_command};
 use super::folder::{Conversation, FOLDER, conversation_root, list_conversations, number_of};
 use super::sealing::{LockBefore, NewLock, SealError, Sealed, Unsealed};
 use super::store::{FileChanges, hash_text, messages_content, session_content, write_files};
@@ -34,7 +33,12 @@ pub const DEFAULT_TYPE: &str = "conversation";
 /// Commands of ours that begin no conversation of their own.
 const NO_TYPES: [&str; 3] = ["resume", "stop-conversation", "handoff"];
 
+/// The families of our commands.
+const OWN_FAMILIES: [&str; 2] = ["workspace", "carryover"];
+
 const SUMMARY_CHARS: usize = 300;
+const MAX_TITLE_CHARS: usize = 200;
+const MAX_TYPED_CHARS: usize = 300;
 
 /// How a session is saved.
 #[derive(Debug, Clone, Copy)]
@@ -292,7 +296,8 @@ impl Draft<'_> {
     ) -> (SavedSession, Option<SealedHead>) {
         let (brief, header) = (&self.distilled.brief, &self.distilled.history.header);
         let known = earlier.or(predecessor).map(|known| &known.saved);
-        let agent_config = self.make_config(earlier.map(|earlier| &earlier.saved.agent_config));
+        let config_of = |save: Option<&Conversation>| save.map(|save| save.saved.agent_config.clone());
+        let agent_config = self.make_config(config_of(earlier).as_ref(), config_of(predecessor).as_ref());
         let kind = self.options.kind.map(str::to_owned).filter(|_| earlier.is_none());
         let kind = kind.or_else(|| known.map(|known| known.conversation_type.clone()));
         let written = |at: Option<Timestamp>| at.unwrap_or(self.context.env.now).to_string();
@@ -304,7 +309,7 @@ impl Draft<'_> {
             version: SAVED_VERSION.to_owned(),
             conversation_id: earlier.map(|earlier| earlier.id.clone()).unwrap_or_default(),
             conversation_type: kind.unwrap_or_else(|| type_from_command(agent_config.command.as_deref())),
-            title: choose_title(brief, &agent_config, topic, titled),
+            title: self.choose_title(&agent_config, topic, titled),
             status: self.status,
             created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
             last_active: written(header.updated_at.or(begun)),
@@ -332,32 +337,91 @@ impl Draft<'_> {
         (open, Some(head))
     }
 
+    /// The topic that was given, the title that it had, else the session's own; the command in front of one is not said.
+    fn choose_title(&self, config: &AgentConfig, topic: Option<&str>, earlier: Option<&Conversation>) -> String {
+        if let Some(topic) = topic {
+            return one_line(topic, MAX_TITLE_CHARS);
+        }
+        if let Some(earlier) = earlier {
+            return earlier.saved.title.clone();
+        }
+        let brief = &self.distilled.brief;
+        let request = brief.task.request.as_ref().map(|request| request.text.as_str());
+        let title = brief.title.as_deref().or(request).unwrap_or("untitled");
+        let bare = config.command.as_deref().and_then(|command| {
+            // A title that is cut from what was sent for the command says nothing of its own.
+            let is_sent = || {
+                let prompt = one_line(self.first_prompt().unwrap_or_default(), MAX_TITLE_CHARS);
+                let title = one_line(title, MAX_TITLE_CHARS);
+                prompt.trim_end_matches('…').starts_with(title.trim_end_matches('…'))
+            };
+            title.strip_prefix(command).or_else(|| config.arguments.as_deref().filter(|_| is_sent())).map(str::trim)
+        });
+        one_line(bare.filter(|bare| !bare.is_empty()).unwrap_or(title), MAX_TITLE_CHARS)
+    }
+
     /// The title of a sealed conversation: what the user has called it, and never what was said in it.
     fn open_title(&self, kind: &str, earlier: Option<&Conversation>) -> String {
-        let topic = self.options.topic.map(|topic| one_line(topic, 200));
+        let topic = self.options.topic.map(|topic| one_line(topic, MAX_TITLE_CHARS));
         let title = topic.or_else(|| earlier.map(|earlier| earlier.saved.title.clone()));
         title.unwrap_or_else(|| SavedSession::untold_title(kind, self.session.agent.facts().name))
     }
 
     /// What it was begun with. The first save counts: a command that has changed since is another.
-    fn make_config(&self, earlier: Option<&AgentConfig>) -> AgentConfig {
+    fn make_config(&self, earlier: Option<&AgentConfig>, predecessor: Option<&AgentConfig>) -> AgentConfig {
         let (header, brief) = (&self.distilled.history.header, &self.distilled.brief);
-        let StartSettings { command, tools, .. } = &header.start_settings;
-        let typed = command.as_deref().map(|command| self.distilled.quoting.quote_line(command, 300));
-        let (command, arguments) = typed.as_deref().and_then(split_command).unzip();
-        let agent = self.session.agent.facts().id;
+        let tools = &header.start_settings.tools;
+        let is_begun = |config: &&AgentConfig| config.command.is_some();
+        let own = self.find_command().map(|(command, arguments)| AgentConfig {
+            command: Some(command),
+            arguments,
+            ..AgentConfig::default()
+        });
+        let begun = match (earlier.filter(is_begun).cloned(), own) {
+            // What was typed behind it is sealed, and cannot be taken from there.
+            (Some(earlier), Some(own)) if earlier.command == own.command => {
+                Some(AgentConfig { arguments: own.arguments, ..earlier })
+            }
+            (Some(earlier), _) => Some(earlier),
+            (None, Some(own)) => Some(own),
+            // One that goes on from another was begun with what that was begun with.
+            (None, None) => predecessor.filter(is_begun).cloned(),
+        };
         let mut config = AgentConfig {
-            command,
-            arguments: arguments.flatten(),
-            system_prompt_hash: None,
             model: header.model.clone(),
             tools: if tools.is_empty() { brief.tools.clone() } else { tools.clone() },
+            ..begun.unwrap_or_default()
         };
-        config.system_prompt_hash = match earlier.and_then(|earlier| earlier.system_prompt_hash.clone()) {
-            Some(hash) => Some(hash),
-            None => find_current(self.context, self.root, agent, &config).map(|current| current.hash),
-        };
+        if config.system_prompt_hash.is_none() {
+            let agent = self.session.agent.facts().id;
+            config.system_prompt_hash =
+                find_current(self.context, self.root, agent, &config).map(|current| current.hash);
+        }
         config
+    }
+
+    /// The command that the session was begun with, and what was typed behind it: as its client wrote it down, else by
+    /// what it sent.
+    fn find_command(&self) -> Option<(String, Option<String>)> {
+        let quoting = self.distilled.quoting;
+        let typed = self.distilled.history.header.start_settings.command.as_deref();
+        let typed = typed.map(|typed| quoting.quote_line(typed, MAX_TYPED_CHARS));
+        let typed = typed.as_deref().and_then(split_command);
+        let sent = || {
+            let prompt = self.first_prompt()?;
+            let called = find_called(self.context, self.root, self.session.agent.facts(), prompt)?;
+            let arguments = called.arguments.map(|arguments| quoting.quote_line(&arguments, MAX_TYPED_CHARS));
+            Some((called.name, arguments))
+        };
+        // Those of ours that end a conversation, or go on with one, are not what it is about.
+        typed.or_else(sent).filter(|(name, _)| !NO_TYPES.contains(&name_in_family(name)))
+    }
+
+    fn first_prompt(&self) -> Option<&str> {
+        self.distilled.history.steps.iter().find_map(|step| match &step.event {
+            Event::Prompt { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     /// The files as they will be. `session.json` comes last: what it says of the others holds then.
@@ -410,23 +474,18 @@ impl Draft<'_> {
 
 /// The type that a command stands for: its name, without its family.
 fn type_from_command(command: Option<&str>) -> String {
-    let name = command.and_then(|command| command.trim_start_matches('/').rsplit([':', '.']).next());
-    let name = name.map(str::to_lowercase).filter(|name| is_type(name) && !NO_TYPES.contains(&name.as_str()));
+    let name = command.map(|command| name_in_family(command).to_lowercase());
+    let name = name.filter(|name| is_type(name) && !NO_TYPES.contains(&name.as_str()));
     name.unwrap_or_else(|| DEFAULT_TYPE.to_owned())
 }
 
-/// The topic that was given, the title that it had, else the session's own; the command in front of one is not said.
-fn choose_title(brief: &Brief, config: &AgentConfig, topic: Option<&str>, earlier: Option<&Conversation>) -> String {
-    if let Some(topic) = topic {
-        return one_line(topic, 200);
-    }
-    if let Some(earlier) = earlier {
-        return earlier.saved.title.clone();
-    }
-    let request = brief.task.request.as_ref().map(|request| request.text.as_str());
-    let title = brief.title.as_deref().or(request).unwrap_or("untitled");
-    let bare = config.command.as_deref().and_then(|command| title.strip_prefix(command)).map(str::trim);
-    one_line(bare.filter(|bare| !bare.is_empty()).unwrap_or(title), 200)
+/// The name of a command without its family. A name of several words may be joined by hyphens, too: only our own families
+/// are known in it.
+fn name_in_family(command: &str) -> &str {
+    let name = command.trim_start_matches('/');
+    let name = name.rsplit([':', '.']).next().unwrap_or(name);
+    let bare = OWN_FAMILIES.iter().find_map(|family| name.strip_prefix(family)?.strip_prefix('-'));
+    bare.unwrap_or(name)
 }
 
 /// The user's last request, verbatim.
@@ -445,6 +504,10 @@ mod tests {
             (Some("/workspace.brainstorm"), "brainstorm"),
             (Some("/prompts:workspace.plan"), "plan"),
             (Some("/review"), "review"),
+            (Some("/workspace-plan"), "plan"),
+            (Some("/workspace-stop-conversation"), DEFAULT_TYPE),
+            (Some("/carryover-handoff"), DEFAULT_TYPE),
+            (Some("/fix-tests"), "fix-tests"),
             (Some("/workspace.stop-conversation"), DEFAULT_TYPE),
             (Some("/résumé"), DEFAULT_TYPE),
             (None, DEFAULT_TYPE),

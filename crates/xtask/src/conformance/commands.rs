@@ -1,5 +1,6 @@
 //! Commands of ours in the real clients: installed as a user installs them, typed into the client's own interface, and
-//! found in the request that it sends to its model.
+//! found in the request that it sends to its model. The session is saved then, and gone on with: it must be known which
+//! command it was begun with.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -53,6 +54,7 @@ fn run_case(options: &Options, kind: &Source) -> Result<Vec<String>, Conformance
     let Some(files) = find_commands(kind) else { return Ok(Vec::new()) };
     let client = plan::install_client(kind, options)?;
     let stage = Stage::prepare(options, &[(kind, &client)], &["--commands"])?;
+    let carryover = Launch::new(&options.carryover, &stage.sandbox.project).env(stage.sandbox.base_env(&[&client]));
     let mut findings = Vec::new();
     for (name, words) in COMMANDS {
         let typed = files.typed_name(name);
@@ -63,12 +65,47 @@ fn run_case(options: &Options, kind: &Source) -> Result<Vec<String>, Conformance
         } else if !text.contains(&format!("save --source {}", kind.lab.id)) {
             findings.push(format!("{}: {typed} does not say how to save", client.label()));
         }
+        if name == COMMANDS[0].0 {
+            findings.extend(check_conversation(&stage, &carryover, kind, (files, name, words))?);
+        }
     }
-    let carryover = Launch::new(&options.carryover, &stage.sandbox.project).env(stage.sandbox.base_env(&[&client]));
     carryover.args(["uninstall", "--yes"]).run_to_success(RUN_LIMIT)?;
     let own = files.file_name(COMMANDS[0].0);
     if let Some(left) = find_file(&stage.sandbox.home, &own) {
         findings.push(format!("{}: {} is still there", client.label(), left.display()));
+    }
+    Ok(findings)
+}
+
+/// Saves the session that was begun with a command, goes on with it, and tells what is not known of the command.
+fn check_conversation(
+    stage: &Stage<'_>,
+    carryover: &Launch,
+    kind: &Source,
+    (files, name, words): (&CommandFiles, &str, &str),
+) -> Result<Vec<String>, ConformanceError> {
+    let agent = kind.lab.id;
+    let run = |args: &[&str]| carryover.clone().args(args.iter().copied()).run_to_success(RUN_LIMIT);
+    let saved: Value =
+        serde_json::from_str(&run(&["save", "--source", agent, "--json"])?.stdout).map_err(ClientError::from)?;
+    let text_of = |field: &str| saved[field].as_str().unwrap_or_default();
+    let kept = fs_err::read_to_string(Path::new(text_of("folder")).join(".session/session.json"))?;
+    let kept: Value = serde_json::from_str(&kept).map_err(ClientError::from)?;
+    let config = &kept["agent_config"];
+    let mut findings = Vec::new();
+    let typed = files.typed_name(name);
+    let known = config["command"].as_str().map(|command| files.typed_name(command.trim_start_matches('/')));
+    if known.as_ref() != Some(&typed) || config["arguments"] != TOPIC || config["system_prompt_hash"].is_null() {
+        findings.push(format!("{}: saved as begun with {config}, and not with {typed} {TOPIC}", kind.label()));
+    }
+    if Some(text_of("conversation_type")) != name.rsplit('.').next() {
+        findings.push(format!("{}: saved as of type {}", kind.label(), text_of("conversation_type")));
+    }
+    run(&["resume", text_of("conversation_id"), "--target", agent, "--prompt", "--print"])?;
+    let prompt = fs_err::read_to_string(stage.sandbox.project.join(".carryover/RESUME.md"))?;
+    let places = [words, "[RESUMED CONVERSATION]", "[END RESUMED CONTEXT]"].map(|words| prompt.find(words));
+    if places.contains(&None) || !places.is_sorted() {
+        findings.push(format!("{}: the text of {typed} is not where it goes on", kind.label()));
     }
     Ok(findings)
 }

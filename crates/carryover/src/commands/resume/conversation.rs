@@ -12,9 +12,9 @@ use carryover_core::tokens::estimate;
 use carryover_core::transcript::SessionId;
 use carryover_engine::carry::canonical::build_canonical;
 use carryover_engine::context::Context;
-use carryover_engine::conversations::command::{CurrentCommand, find_current, list_changes};
+use carryover_engine::conversations::command::{CurrentCommand, describe_change, find_current, missing_servers};
 use carryover_engine::conversations::find::{Named, find_by_id, find_by_words};
-use carryover_engine::conversations::opening::render_opening;
+use carryover_engine::conversations::opening::{render_opening, render_short_opening};
 use carryover_engine::conversations::sealing::{OpenedConversation, is_sealed_by_passphrase, open_sealed};
 use carryover_engine::conversations::status::{StatusNote, note_status, restore_status, set_status};
 use carryover_engine::conversations::thread::is_of_conversation;
@@ -39,8 +39,6 @@ pub(super) struct ResumedConversation {
     /// With all that is known of it, which is more where it was sealed and opened.
     conversation: Conversation,
     command: Option<CurrentCommand>,
-    /// The words that it begins with elsewhere.
-    pub(super) opening: String,
     /// The session that it was, or what is kept of it; none where there is nothing but the document.
     pub(super) session: Option<ListedSession>,
     /// How it stood before it went on.
@@ -94,22 +92,12 @@ fn find_conversation(
     let conversation = opened.as_ref().map_or_else(|| kept.clone(), |opened| opened.conversation.clone());
     let saved = &conversation.saved;
     let command = find_current(context, &root, &saved.agent, &saved.agent_config);
-    let opening = render_opening(&conversation, command.as_ref(), context.env.now);
     let session = match at_home {
         Some(session) => Some(session),
         None => find_messages(context, &kept, &conversation)?,
     };
     let status_before = RefCell::default();
-    Ok(Some(ResumedConversation {
-        root,
-        kept,
-        conversation,
-        command,
-        opening,
-        session,
-        status_before,
-        _opened: opened,
-    }))
+    Ok(Some(ResumedConversation { root, kept, conversation, command, session, status_before, _opened: opened }))
 }
 
 /// Opens a conversation that is sealed.
@@ -168,11 +156,36 @@ impl ResumedConversation {
         is_kept.then(|| self.root.clone())
     }
 
-    /// What has changed since it was saved, for a target.
+    /// What has changed since it was saved, for a target that gets the text of its command.
     pub(super) fn changes(&self, context: &Context, target: &Target) -> Vec<String> {
-        let Some(facts) = agent_by_name(target.id).map(carryover_agents::Agent::facts) else { return Vec::new() };
-        let config = &self.conversation.saved.agent_config;
-        list_changes(context, &self.root, config, self.command.as_ref(), facts)
+        let saved = &self.conversation.saved;
+        let command = describe_change(&saved.agent, &saved.agent_config, self.command.as_ref());
+        command.into_iter().chain(self.missing_servers(context, target)).collect()
+    }
+
+    /// Servers of tools that a target lacks.
+    pub(super) fn missing_servers(&self, context: &Context, target: &Target) -> Option<String> {
+        let facts = agent_by_name(target.id)?.facts();
+        missing_servers(context, &self.root, &self.conversation.saved.agent_config.tools, facts)
+    }
+
+    /// The words that it begins with in a target.
+    pub(super) fn opening(&self, context: &Context, target: &str) -> String {
+        render_opening(&self.conversation, self.command_for(target).as_ref(), context.env.now)
+    }
+
+    /// The words that stand before a brief.
+    pub(super) fn short_opening(&self, context: &Context, target: &str) -> String {
+        render_short_opening(&self.conversation, self.command_for(target).as_ref(), context.env.now)
+    }
+
+    /// Its command, as a target is to read it.
+    fn command_for(&self, target: &str) -> Option<CurrentCommand> {
+        let mut command = self.command.clone()?;
+        if agent_by_name(target).is_some() {
+            command.address_prompt(target);
+        }
+        Some(command)
     }
 
     /// Notes that it goes on.
@@ -211,7 +224,7 @@ impl ResumedConversation {
     ) -> Result<(), CommandError> {
         let saved = &self.conversation.saved;
         let budget = args.tokens.or(context.config.handoff.tokens).unwrap_or(target.budget);
-        let prompt = self.render_prompt(context, args, budget, &mut warnings)?;
+        let prompt = self.render_prompt(context, target, args, budget, &mut warnings)?;
         let launch = args.launches_target(ui, context, target);
         let delivery = Delivery {
             source: saved.agent.clone(),
@@ -231,11 +244,13 @@ impl ResumedConversation {
     fn render_prompt(
         &self,
         context: &Context,
+        target: &Target,
         args: &ResumeArgs,
         budget: u64,
         warnings: &mut Vec<String>,
     ) -> Result<Prompt, CommandError> {
-        let Some(left) = budget.checked_sub(estimate(&self.opening)) else {
+        let opening = self.opening(context, target.id);
+        let Some(left) = budget.checked_sub(estimate(&opening)) else {
             let message = format!("its command alone needs more than {budget} tokens");
             return Err(CommandError::new(ErrorKind::CannotFit, message).with_hint("allow more with `--tokens N`"));
         };
@@ -251,7 +266,7 @@ impl ResumedConversation {
             }
             None => self.document_text(left)?,
         };
-        let text = format!("{}\n{history}", self.opening);
+        let text = format!("{opening}\n{history}");
         let tokens = estimate(&text);
         Ok(Prompt::from_rendered(ResumePrompt { text, tokens, dropped: Vec::new() }, budget))
     }

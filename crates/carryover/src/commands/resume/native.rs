@@ -100,7 +100,7 @@ pub(super) fn resume_natively(
         tokens: args.tokens.or(context.config.resume.tokens),
         dry_run: args.dry_run,
         sub_agents: Vec::new(),
-        opening: conversation.map(|conversation| conversation.opening.clone()),
+        opening: conversation.map(|conversation| conversation.opening(context, target.facts().id)),
         whole: None,
         into_editor: args.goes_into_editor(context, target),
     };

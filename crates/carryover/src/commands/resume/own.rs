@@ -33,8 +33,8 @@ struct OwnSession<'a> {
     command: &'a ResumeCommand,
     /// Why nothing is written.
     why: String,
-    /// What has changed since it was saved.
-    changes: Vec<String>,
+    /// Servers of tools that the client lacks.
+    missing: Option<String>,
 }
 
 /// Tells or starts the client's own command.
@@ -44,12 +44,12 @@ pub(super) fn resume_own(
     session: &ListedSession,
     command: &ResumeCommand,
     args: &ResumeArgs,
-    changes: Vec<String>,
+    missing: Option<String>,
 ) -> Result<(), CommandError> {
     let facts = session.agent.facts();
     let is_open = session.found.live == Liveness::Live;
     let why = format!("already in {}", facts.name);
-    go_on_with(ui, context, &OwnSession { facts, id: &session.found.id, is_open, command, why, changes }, args)
+    go_on_with(ui, context, &OwnSession { facts, id: &session.found.id, is_open, command, why, missing }, args)
 }
 
 /// The same for a copy that was gone on with, of a session that has nothing new since.
@@ -63,15 +63,14 @@ pub(super) fn resume_copy(
 ) -> Result<(), CommandError> {
     let facts = target.facts();
     let why = format!("gone on with in {} since it was carried there", facts.name);
-    let copy =
-        OwnSession { facts, id: &earlier.copy.target.session, is_open: false, command, why, changes: Vec::new() };
+    let copy = OwnSession { facts, id: &earlier.copy.target.session, is_open: false, command, why, missing: None };
     go_on_with(ui, context, &copy, args)
 }
 
 fn go_on_with(ui: &mut Ui, context: &Context, own: &OwnSession<'_>, args: &ResumeArgs) -> Result<(), CommandError> {
     let OwnSession { facts, command, .. } = *own;
     let mut warnings = list_warnings(context, own);
-    warnings.extend_from_slice(&own.changes);
+    warnings.extend(own.missing.clone());
     if ui.is_json() {
         ui.write_json(&OwnDocument {
             schema: "carryover.resume-own/1",

@@ -1,5 +1,7 @@
 //! Going on with words: a prompt, or a brief where the target reads its instructions.
 
+use std::path::PathBuf;
+
 use carryover_agents::{Placement, ResumeCommand, Target};
 use carryover_core::render::{ContextOptions, context_block};
 use carryover_core::tokens::estimate;
@@ -25,8 +27,9 @@ fn distil_with_args(
     context: &Context,
     session: &ListedSession,
     args: &ResumeArgs,
+    kept_project: Option<PathBuf>,
 ) -> Result<DistilledSession, CommandError> {
-    let project = args.project.as_deref().map(resolve_path);
+    let project = args.project.as_deref().map(resolve_path).or(kept_project);
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     Ok(ui.while_reading(session, || distil_session(context, session, options))?)
 }
@@ -40,7 +43,7 @@ pub(super) fn as_prompt(
     args: &ResumeArgs,
     mut warnings: Vec<String>,
 ) -> Result<(), CommandError> {
-    let distilled = distil_with_args(ui, context, session, args)?;
+    let distilled = distil_with_args(ui, context, session, args, None)?;
     let facts = session.agent.facts();
     let prompt = Prompt::from_session(
         context,
@@ -94,10 +97,13 @@ pub(super) fn as_context(
     mut warnings: Vec<String>,
     conversation: Option<&ResumedConversation>,
 ) -> Result<(), CommandError> {
-    let distilled = distil_with_args(ui, context, session, args)?;
+    let project = conversation.and_then(ResumedConversation::kept_project);
+    let distilled = distil_with_args(ui, context, session, args, project)?;
     let facts = session.agent.facts();
     let show = show_command(&session.found.id.0, context.env.os);
-    let text = context_block(&distilled.brief, &ContextOptions { agent_name: facts.name, show_command: &show });
+    let opening = conversation.map(|conversation| conversation.short_opening(context, target.id)).unwrap_or_default();
+    let options = ContextOptions { agent_name: facts.name, show_command: &show, opening: &opening };
+    let text = context_block(&distilled.brief, &options);
     let leaving = ContextFile {
         target,
         project: &distilled.project,

@@ -45,13 +45,13 @@ pub fn render_sealed_document(saved: &SavedSession, options: &DocumentOptions<'_
     )
 }
 
-/// The title, and what is known beside what was said.
+/// The title, and what is known beside what was said. How it stands is not in it: that changes when it is gone on with, and
+/// the document does not.
 fn render_facts(saved: &SavedSession, options: &DocumentOptions<'_>) -> String {
     let mut out = format!("# {}\n\n", safe_line(&saved.title, 200));
     let model = saved.agent_config.model.as_deref().map(|model| format!(", {}", inline_code(model, 80)));
     let facts = [
         ("Type", saved.conversation_type.clone()),
-        ("Status", saved.status.name().to_owned()),
         ("Begun", saved.created_at.clone()),
         ("Last active", saved.last_active.clone()),
         ("Messages", saved.message_count.to_string()),

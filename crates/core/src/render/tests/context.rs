@@ -1,8 +1,8 @@
 use super::*;
-use crate::render::{CONTEXT_CHARS, ContextOptions, context_block};
+use crate::render::{CONTEXT_CHARS, ContextOptions, MAX_OPENING_CHARS, context_block};
 
 fn block_of(brief: &Brief) -> String {
-    context_block(brief, &ContextOptions { agent_name: "Agent One", show_command: SHOW })
+    context_block(brief, &ContextOptions { agent_name: "Agent One", show_command: SHOW, opening: "" })
 }
 
 #[test]
@@ -63,5 +63,17 @@ fn a_context_block_is_bounded_and_unbroken() {
         let text = block_of(&hostile_session(n).brief_in(&make_workspace()));
         assert!(text.chars().count() <= CONTEXT_CHARS);
         assert_unbroken(&text);
+    }
+}
+
+#[test]
+fn what_stands_before_a_brief_leaves_it_room() {
+    let brief = hostile_session(40).brief_in(&make_workspace());
+    for length in [1, MAX_OPENING_CHARS, CONTEXT_CHARS] {
+        let opening = "é".repeat(length);
+        let options = ContextOptions { agent_name: "Agent One", show_command: SHOW, opening: &opening };
+        let text = context_block(&brief, &options);
+        assert!(text.chars().count() <= CONTEXT_CHARS && text.starts_with('é'), "{text}");
+        assert!(text.contains("\n## Resumed Session Context\n") && text.contains("### User Requests"), "{text}");
     }
 }

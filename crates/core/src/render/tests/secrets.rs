@@ -22,7 +22,7 @@ fn no_rendering_shows_a_secret() {
         (leaky_session(), Workspace { memory: vec![make_memory("A.md", SECRET)], ..make_workspace() }.redacted());
     let brief = tale.brief_in(&workspace);
     let captured = session_json(&brief, &tale.history, &workspace, Quoting::Masked);
-    let options = crate::render::ContextOptions { agent_name: "Agent One", show_command: SHOW };
+    let options = crate::render::ContextOptions { agent_name: "Agent One", show_command: SHOW, opening: "" };
     for text in [
         serde_json::to_string(&brief).unwrap(),
         handoff_of(&brief, Protocol::Ask),

@@ -230,7 +230,7 @@ fn read_part(part: UasfPart) -> Part {
             name,
             location: match data.filter(is_encoded) {
                 Some(data) => BlobLocation::Inline(data.into()),
-                None => BlobLocation::Remote(String::new()),
+                None => BlobLocation::LeftOut,
             },
         }),
     }

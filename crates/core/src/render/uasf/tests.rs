@@ -187,5 +187,5 @@ fn nothing_outside_of_the_file_is_named() {
     let part = json!({ "media_type": "image/png", "data": "../../etc/passwd\n" });
     let read = read_document(&json!({ "events": [{ "type": "user_message", "parts": [part] }] }));
     let Body::Prompt(parts) = &read[0].body else { panic!("no prompt") };
-    assert!(matches!(&parts[..], [Part::Blob(Blob { location: BlobLocation::Remote(_), .. })]));
+    assert!(matches!(&parts[..], [Part::Blob(Blob { location: BlobLocation::LeftOut, .. })]));
 }
