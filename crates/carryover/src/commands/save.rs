@@ -20,7 +20,7 @@ use crate::quantity;
 use crate::session_row::abbreviate_home;
 use crate::ui::{DIM, GOOD, Ui};
 
-/// Keep a session in its project, to commit it and to go on with it later
+/// Keep a session in its project, to commit it and go on later
 ///
 /// Writes `conversations/<date>/<nnn>-<type>-<topic>/`: a document for people, and `.session/` for the next agent. Saving
 /// again adds what was said since. Keys, tokens and passwords are masked, and with --encrypt all that was said is sealed.

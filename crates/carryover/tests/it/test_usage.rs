@@ -20,7 +20,7 @@ fn help_is_an_answer() {
       import         Go on with a capsule, or list what can be gone on with
       share          Encrypt a session with its workspace, for somebody else
       open           Decrypt what somebody shared, and go on with it
-      save           Keep a session in its project, to commit it and to go on with it later
+      save           Keep a session in its project, to commit it and go on later
       conversations  List the conversations that are kept in this project
       undo           Take back what a resume or a save wrote
       search         Find what was said in any session, also in deleted ones
