@@ -280,6 +280,16 @@ fn a_client_that_sends_nothing_by_the_proxy_is_told_of() {
 }
 
 #[test]
+fn a_service_that_cannot_be_reached_is_told_at_the_end() {
+    let env = TestEnv::with_sessions().with_client("claude").var("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    env.write("bin/claude", CLIENT);
+    let said = record(&env, &["claude"]);
+    let reason = "warning: no answer to 1 exchange: 127.0.0.1:9 could not be reached: ";
+    assert!(said.stderr.contains(reason), "{said}");
+    check_files(&env);
+}
+
+#[test]
 fn what_cannot_be_recorded_is_not_started() {
     let env = TestEnv::new().with_client("gemini");
     insta::assert_snapshot!(env.run(&["record", "gemini"]), @"
