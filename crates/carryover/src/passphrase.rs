@@ -10,11 +10,38 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 use crate::error::{CommandError, ErrorKind};
+use crate::ui::Ui;
 
 const VARIABLE: &str = "CARRYOVER_PASSPHRASE";
 /// What to do where nobody can be asked.
 pub(crate) const HOW_TO_GIVE: &str = "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE";
 const MAX_FILE_BYTES: u64 = 64 << 10;
+
+/// Shorter ones are tried out in hours, however slow each try is made.
+const MIN_LETTERS: usize = 8;
+
+/// Those that everybody tries first, as far as they are long enough.
+const COMMON_WORDS: &[&str] = &[
+    "12345678",
+    "123456789",
+    "1234567890",
+    "1q2w3e4r",
+    "abcd1234",
+    "baseball",
+    "football",
+    "iloveyou",
+    "passphrase",
+    "passw0rd",
+    "password",
+    "password1",
+    "password123",
+    "princess",
+    "qwerty123",
+    "qwertyuiop",
+    "sunshine",
+    "superman",
+    "trustno1",
+];
 
 /// The passphrase that was given without a question: in a file, of which `-` is standard input, or in the environment.
 pub(crate) fn read_given(context: &Context, file: Option<&Path>) -> Result<Option<Passphrase>, CommandError> {
@@ -37,6 +64,28 @@ pub(crate) fn generate() -> Option<Passphrase> {
     let digits = uuid::Uuid::new_v4().simple().to_string();
     let groups: Vec<&str> = digits.as_bytes().chunks(4).filter_map(|group| std::str::from_utf8(group).ok()).collect();
     Passphrase::new(groups.join("-"))
+}
+
+/// Says so where a new one is guessed soon. It is the user's to choose: that is no error.
+pub(crate) fn warn_if_weak(ui: &mut Ui, words: &Passphrase) -> io::Result<()> {
+    match find_weakness(words.expose()) {
+        // A program has no other passphrase for being told.
+        Some(weakness) if !ui.is_json() => ui.warning(format_args!(
+            "the passphrase is {weakness}: whoever has what it encrypts can try others until one fits"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn find_weakness(words: &str) -> Option<&'static str> {
+    let is_one_letter = words.chars().all(|letter| words.starts_with(letter));
+    if words.chars().count() < MIN_LETTERS {
+        Some("short")
+    } else if is_one_letter || COMMON_WORDS.contains(&words.to_lowercase().as_str()) {
+        Some("one that many use")
+    } else {
+        None
+    }
 }
 
 /// Asks for a new one, twice: nobody sees what they type.
@@ -88,5 +137,25 @@ fn read_keys() -> io::Result<Option<String>> {
             KeyCode::Char(letter) => typed.push(letter),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_guessed_soon_is_weak() {
+        for (words, weakness) in [
+            ("7 chars", Some("short")),
+            ("sieben7", Some("short")),
+            ("Password", Some("one that many use")),
+            ("xxxxxxxxxxxx", Some("one that many use")),
+            ("achtacht", None),
+        ] {
+            assert_eq!(find_weakness(words), weakness, "{words}");
+        }
+        assert_eq!(find_weakness(generate().unwrap().expose()), None);
+        assert!(COMMON_WORDS.iter().all(|words| words.len() >= MIN_LETTERS));
     }
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod carryover;
 mod commands;
+mod commands_page;
 mod front_door;
 mod hooks;
 mod isolated_network;

@@ -40,7 +40,7 @@ const DAILY_STEPS: &[(&str, Step)] = &[
     // One client that dies and the next that starts, and a compaction; the ring of all of them is for a release.
     ("hooks", |root| run_conformance(root, &["--hooks", "--from", "claude-code"])),
     ("record", |root| run_conformance(root, &["--record", "--check", "--from", "claude-code"])),
-    ("commands", |root| run_conformance(root, &["--commands", "--from", "claude-code"])),
+    ("commands", |root| run_conformance(root, &["--commands", "--check", "--from", "claude-code"])),
     ("memory", |root| run_conformance(root, &["--memory", "--from", "claude-code"])),
 ];
 const FULL_STEPS: &[(&str, Step)] = &[
@@ -50,7 +50,7 @@ const FULL_STEPS: &[(&str, Step)] = &[
     FRONT_DOOR,
     ("hooks", |root| run_conformance(root, &["--hooks"])),
     ("record", |root| run_conformance(root, &["--record", "--full", "--check"])),
-    ("commands", |root| run_conformance(root, &["--commands"])),
+    ("commands", |root| run_conformance(root, &["--commands", "--full", "--check"])),
     ("memory", |root| run_conformance(root, &["--memory"])),
     ("bench", run_figures),
 ];

@@ -59,6 +59,11 @@ pub(crate) fn cmd_capsule(
     }
 }
 
+/// What a capsule is called by what it lacks.
+pub(super) const fn name_fidelity(lacks: &[String]) -> &'static str {
+    if lacks.is_empty() { "deterministic capsule" } else { "best-effort capsule" }
+}
+
 /// Opens a file or a folder, whose name an error tells.
 fn open_file(context: &Context, word: &Path, path: &Path) -> Result<Capsule, CommandError> {
     let explain = |error| match error {

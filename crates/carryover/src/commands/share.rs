@@ -123,7 +123,7 @@ pub(crate) fn cmd_share(
         let title = carryover_core::plain::one_line(session.found.title.as_deref().unwrap_or("the session"), 60);
         confirm(ui, globals, &format!("share `{title}`?"))?;
     }
-    let ChosenLock { lock, generated } = choose_lock(context, args, recipients)?;
+    let ChosenLock { lock, generated } = choose_lock(ui, context, args, recipients)?;
     let shared = destination.send(ui, context, &sealed, &lock, expires_at)?;
     let passphrase = generated.as_ref().map(Passphrase::expose);
     if ui.is_json() {
@@ -217,7 +217,12 @@ pub(super) fn confirm(ui: &mut Ui, globals: Globals, question: &str) -> Result<(
 }
 
 /// Keys that were named, else a passphrase that was given, else one that is made.
-fn choose_lock(context: &Context, args: &ShareArgs, recipients: Vec<Recipient>) -> Result<ChosenLock, CommandError> {
+fn choose_lock(
+    ui: &mut Ui,
+    context: &Context,
+    args: &ShareArgs,
+    recipients: Vec<Recipient>,
+) -> Result<ChosenLock, CommandError> {
     if !recipients.is_empty() {
         return Ok(ChosenLock { lock: Lock::Recipients(recipients), generated: None });
     }
@@ -226,6 +231,7 @@ fn choose_lock(context: &Context, args: &ShareArgs, recipients: Vec<Recipient>) 
         given = Some(passphrase::ask_twice()?);
     }
     if let Some(words) = given {
+        passphrase::warn_if_weak(ui, &words)?;
         return Ok(ChosenLock { lock: Lock::with_passphrase(words), generated: None });
     }
     let words = passphrase::generate().ok_or_else(|| CommandError::bug("choose_lock"))?;

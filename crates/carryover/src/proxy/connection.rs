@@ -135,9 +135,10 @@ impl ClientConnection {
                 pass_response(response, tap, lease)
             }
             Err(failure) => {
-                tap.set_ending(failure.ending);
                 let place = format!("{}:{}", upstream.host, upstream.port);
-                make_answer(StatusCode::BAD_GATEWAY, &format!("{place} {}: {}", failure.happened, failure.error))
+                let reason = format!("{place} {}: {}", failure.happened, failure.error);
+                tap.set_failure(failure.ending, reason.clone());
+                make_answer(StatusCode::BAD_GATEWAY, &reason)
             }
         }
     }

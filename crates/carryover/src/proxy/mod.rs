@@ -4,6 +4,7 @@
 //! at the other end, and a slow reader slows the sender down. It listens on loopback, and answers who knows the token in
 //! the address and is the same user. Keys are not its matter: each request has its own.
 
+mod certificates;
 mod connection;
 mod guard;
 mod peer;

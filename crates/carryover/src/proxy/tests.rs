@@ -1,5 +1,7 @@
 //! Real sockets on loopback. A test that waits, waits for an event; the time limit is for tests that fail.
 
+mod tls;
+
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -26,10 +28,10 @@ struct Stage {
     home: tempfile::TempDir,
 }
 
-fn make_context(home: &std::path::Path) -> Context {
+fn make_context(home: &std::path::Path, vars: BTreeMap<String, String>) -> Context {
     let env = Env {
         home: home.to_owned(),
-        vars: BTreeMap::new(),
+        vars,
         os: Os::Linux,
         now: Timestamp::from_millis(1_700_000_000_000),
         zone: jiff::tz::TimeZone::UTC,
@@ -45,13 +47,16 @@ impl Stage {
     }
 
     fn with_path(path: &str) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let context = make_context(home.path());
+        Self::start(tempfile::tempdir().unwrap(), BTreeMap::new(), |port| format!("http://127.0.0.1:{port}{path}"))
+    }
+
+    fn start(home: tempfile::TempDir, vars: BTreeMap<String, String>, address: impl Fn(u16) -> String) -> Self {
+        let context = make_context(home.path(), vars);
         let now = context.env.now;
         let recorder = Recorder::start(&context, "some-agent", Arc::new(move || now), |_| {}).unwrap();
         let service = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = service.local_addr().unwrap().port();
-        let upstream = Upstream::parse(&format!("http://127.0.0.1:{port}{path}")).unwrap();
+        let upstream = Upstream::parse(&address(port)).unwrap();
         let other = Upstream::parse(&format!("http://127.0.0.1:{port}/other")).unwrap();
         let routes = vec![Route { upstream, by_header: Some(("x-account", other)) }];
         let proxy = Proxy::start(routes, TOKEN.to_owned(), recorder.handle(), Surroundings::new(&context.env)).unwrap();

@@ -1,19 +1,18 @@
 //! The service at the other end: its address, and a connection to it.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use carryover_agents::Env;
 use hyper::Uri;
 use hyper::http::uri::Scheme;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use super::certificates::{TrustedCertificates, explain_handshake};
 use super::tunnel::{self, ProxyServer};
 
 /// The base address of a service.
@@ -56,8 +55,7 @@ impl Upstream {
 
 /// The part of the user's surroundings that connections depend on.
 pub(crate) struct Surroundings {
-    /// Certificates that the user's clients trust besides the system's.
-    extra_certificates: Option<PathBuf>,
+    trusted: TrustedCertificates,
     pub(super) proxy: Option<ProxyServer>,
     pub(super) no_proxy: String,
     tls: OnceLock<Arc<ClientConfig>>,
@@ -67,7 +65,7 @@ impl Surroundings {
     pub(crate) fn new(env: &Env) -> Self {
         let first = |names: [&str; 2]| names.iter().find_map(|name| env.var(name));
         Self {
-            extra_certificates: env.path_var("NODE_EXTRA_CA_CERTS"),
+            trusted: TrustedCertificates::new(env),
             proxy: first(["HTTPS_PROXY", "https_proxy"]).and_then(ProxyServer::parse),
             no_proxy: first(["NO_PROXY", "no_proxy"]).unwrap_or_default().to_owned(),
             tls: OnceLock::new(),
@@ -82,20 +80,12 @@ impl Surroundings {
         Ok(Arc::clone(self.tls.get_or_init(|| config)))
     }
 
-    /// Trusts what the system trusts.
     fn make_tls(&self) -> io::Result<ClientConfig> {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        if let Some(path) = &self.extra_certificates {
-            let certificates = CertificateDer::pem_file_iter(path).map_err(io::Error::other)?;
-            roots.add_parsable_certificates(certificates.flatten());
-        }
-        if roots.is_empty() {
-            return Err(io::Error::other("this system has no certificates that could be trusted"));
-        }
+        let roots = self.trusted.load()?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let mut config = builder.map_err(io::Error::other)?.with_root_certificates(roots).with_no_client_auth();
+        // Of what a service offers, only this can be passed on as it is.
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(config)
     }
@@ -117,7 +107,8 @@ pub(crate) async fn connect(upstream: &Upstream, surroundings: &Surroundings) ->
     };
     let name = ServerName::try_from(upstream.host.clone()).map_err(io::Error::other)?;
     let connector = TlsConnector::from(surroundings.tls()?);
-    Ok(Box::new(connector.connect(name, stream).await?))
+    let stream = connector.connect(name, stream).await.map_err(explain_handshake)?;
+    Ok(Box::new(stream))
 }
 
 pub(super) async fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {

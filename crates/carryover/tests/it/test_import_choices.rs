@@ -40,7 +40,7 @@ fn capsules_and_sessions_are_listed_with_all_that_tells_them_apart() {
         wait_for(&mut terminal, "which one? (number, or q to leave)");
         for text in [
             "1  ",
-            "deterministic capsule · claude-code 2.1.325",
+            "best-effort capsule · claude-code 2.1.325",
             "56 min ago",
             "~/calc",
             "claude-opus-5-5",
@@ -191,7 +191,7 @@ fn newest_that_fit_are_shown_first_and_the_rest_where_more_are_asked_for() {
     }
     let mut terminal = start(&env, 80, "--version; stty rows 16; \"$0\" import");
     wait_for(&mut terminal, "which one? (number, (m)ore: ");
-    assert!(terminal.shows("files included; best-effort is a session"), "{}", terminal.text_since_keys());
+    assert!(terminal.shows("best-effort is what an agent kept"), "{}", terminal.text_since_keys());
     assert!(terminal.shows("3  00000000-0000-4000-8000-00000000001"), "{}", terminal.text_since_keys());
     // The oldest comes last.
     assert!(!terminal.shows("01a1dcb4"), "{}", terminal.text_since_keys());

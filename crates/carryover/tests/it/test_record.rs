@@ -157,6 +157,81 @@ fn a_recording_tells_nothing_of_a_session_that_went_on_without_it() {
 }
 
 #[test]
+fn a_capsule_is_deterministic_where_nothing_is_missing_and_else_names_what_is() {
+    const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
+    let (env, _server) = start_model(TestEnv::with_sessions(), CLIENT);
+    env.write("calc/calc.py", "print(1)\n");
+    append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));
+    assert_eq!(record(&env, &["claude"]).code, Some(7));
+    let list_kinds = || {
+        let listed = env.json("import-list", &["import"]);
+        let items = listed["items"].as_array().unwrap();
+        items.iter().map(|item| item["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(list_kinds(), ["recorded session", "best-effort"]);
+    let lacks = |name: &str, args: &[&str]| {
+        let folder = env.project().join(name);
+        env.run(&[&["capsule", "export", "d3a03cdd", "-o", folder.to_str().unwrap()], args].concat()).success();
+        let inspected = env.json("capsule-inspect", &["capsule", "inspect", folder.to_str().unwrap()]);
+        let listed = env.json("import-list", &["import"]);
+        // The listing says the same of it.
+        assert_eq!(
+            (&listed["items"][0]["kind"], &listed["items"][0]["lacks"]),
+            (&inspected["kind"], &inspected["lacks"])
+        );
+        let said = env.run(&["capsule", "inspect", folder.to_str().unwrap()]).success().stdout;
+        assert!(said.contains(&format!("  kind          {}\n", inspected["kind"].as_str().unwrap())), "{said}");
+        fs_err::remove_dir_all(folder).unwrap();
+        assert_eq!(inspected["kind"] == "deterministic capsule", inspected["lacks"] == json!([]), "{inspected:#}");
+        inspected["lacks"].clone()
+    };
+    assert_eq!(lacks("whole", &["--raw"]), json!([]));
+    assert_eq!(lacks("no-records", &[]), json!(["the agent's own records did not come along"]));
+    assert_eq!(lacks("no-files", &["--raw", "--files", "none"]), json!(["no files came along"]));
+    env.write("calc/key.py", &format!("TOKEN = '{SECRET}'\n"));
+    assert_eq!(lacks("left-out", &["--raw"]), json!(["left out of the files: 1"]));
+    fs_err::remove_file(env.project().join("key.py")).unwrap();
+    // A mark that stood in the session before was not put there; a secret is one.
+    let said = |text: &str, second: u8, after: &str| {
+        json!({"type": "user", "uuid": format!("u-{second}"), "parentUuid": after, "isSidechain": false,
+            "timestamp": format!("2026-11-15T10:00:0{second}.000Z"), "message": {"role": "user", "content": text}})
+    };
+    append_record(&env, &said("what is [redacted: github-pat] for?", 2, "b7144843-8586-4407-a37b-b369bf0d8e95"));
+    assert_eq!(lacks("marked", &["--raw"]), json!([]));
+    append_record(&env, &said(SECRET, 3, "u-2"));
+    // Once in the transcript, once in the record.
+    assert_eq!(lacks("masked", &["--raw"]), json!(["secrets that are masked: 2"]));
+    assert_eq!(lacks("open", &["--raw", "--no-redact"]), json!([]));
+    append_record(
+        &env,
+        &json!({"type": "assistant", "uuid": "later-1", "parentUuid": null, "isSidechain": false,
+            "timestamp": "2026-11-15T11:00:00.000Z", "message": {"id": "msg_later", "role": "assistant",
+            "model": "claude-later-9", "content": [{"type": "text", "text": "on my own"}]}}),
+    );
+    assert_eq!(list_kinds(), ["best-effort", "best-effort"]);
+    let unrecorded = "not recorded: system prompt, tools with their schemas, sampling settings";
+    assert_eq!(lacks("went-on", &["--raw", "--no-redact"]), json!([unrecorded]));
+}
+
+#[test]
+fn a_recording_whose_end_has_gaps_tells_nothing() {
+    let (env, _server) = start_model(TestEnv::with_sessions(), CLIENT);
+    append_record(&env, &json!({"type": "mode", "timestamp": "2026-11-15T10:00:01.000Z"}));
+    assert_eq!(record(&env, &["claude"]).code, Some(7));
+    let folder = fs_err::read_dir(env.home().join(".carryover/recordings")).unwrap().next().unwrap().unwrap().path();
+    let exchanges = folder.join("exchanges.jsonl");
+    let text = fs_err::read_to_string(&exchanges).unwrap();
+    let mut later: serde_json::Value = serde_json::from_str(text.trim()).unwrap();
+    later["number"] = json!(2);
+    later["has_gaps"] = json!(true);
+    fs_err::write(&exchanges, format!("{text}{later}\n")).unwrap();
+    let (all, names, _) = export_raw(&env, "gaps", &[]);
+    assert_eq!(all["inspected"]["boundary"]["system_prompt"], json!({"known": "unknown"}));
+    assert!(!names.contains(&"source/recording/request.json".to_owned()), "{names:?}");
+    assert!(all["told"]["warnings"].to_string().contains("the end of its recording has gaps"), "{all}");
+}
+
+#[test]
 fn the_last_request_of_a_recording_comes_along_with_the_records_and_opens_as_nothing() {
     const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
     let client = CLIENT.replace("be brief", &format!("use {SECRET}"));
@@ -202,6 +277,16 @@ fn a_client_that_sends_nothing_by_the_proxy_is_told_of() {
     ");
     assert_eq!(env.json("recordings", &["record", "list"])["total"], 0);
     assert_eq!(fs_err::read_dir(env.home().join(".carryover/recordings")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_service_that_cannot_be_reached_is_told_at_the_end() {
+    let env = TestEnv::with_sessions().with_client("claude").var("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    env.write("bin/claude", CLIENT);
+    let said = record(&env, &["claude"]);
+    let reason = "warning: no answer to 1 exchange: 127.0.0.1:9 could not be reached: ";
+    assert!(said.stderr.contains(reason), "{said}");
+    check_files(&env);
 }
 
 #[test]

@@ -36,6 +36,42 @@ pub(crate) fn check_refused(env: &TestEnv, share: &str, reason: &str) {
 }
 
 #[test]
+fn weak_passphrase_is_warned_of_and_taken() {
+    for (words, weakness) in [("secret", "short"), ("Password1", "one that many use"), (WORDS, "")] {
+        let sender = env_with_git().var("CARRYOVER_PASSPHRASE", words);
+        let said = sender.run(&["share", CLAUDE, "--dest", "fix.carryover"]).success();
+        let warning = format!("warning: the passphrase is {weakness}: whoever has what it encrypts can try others");
+        assert_eq!(said.stderr.contains("warning: the passphrase is "), !weakness.is_empty(), "{said}");
+        assert!(weakness.is_empty() || said.stderr.contains(&warning), "{said}");
+        assert!(
+            open(
+                &receiver(words),
+                &sender.project().join("fix.carryover").display().to_string(),
+                &["--target", "codex"]
+            )
+            .status
+            .success()
+        );
+    }
+    let place = TestEnv::new();
+    let env = TestEnv::new().var("CARRYOVER_PASSPHRASE", "short");
+    let folder = place.home().join("team");
+    fs_err::create_dir(&folder).unwrap();
+    let said = env.run(&["remote", "add", "team", folder.to_str().unwrap()]).success();
+    assert!(said.stderr.contains("warning: the passphrase is short"), "{said}");
+    // Whoever joins cannot choose another.
+    let said = again_with(&env, folder.to_str().unwrap());
+    assert!(!said.contains("warning"), "{said}");
+}
+
+/// What is said to somebody who adds the same remote on another machine.
+fn again_with(first: &TestEnv, folder: &str) -> String {
+    let other = TestEnv::new().var("CARRYOVER_PASSPHRASE", "short");
+    assert_ne!(first.home(), other.home());
+    other.run(&["remote", "add", "team", folder]).success().stderr
+}
+
+#[test]
 fn shared_session_goes_on_elsewhere_in_another_agent() {
     let sender = env_with_git().var("CARRYOVER_PASSPHRASE", WORDS);
     make_repository(&sender);

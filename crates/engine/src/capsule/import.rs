@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent, FoundSession, Liveness, Source, Store, captured};
-use carryover_core::redact::mask_kinds;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
 use super::drift::{Receiver, mode_drift};
 use super::manifest::Manifest;
+use super::masks::add_masks;
 use super::member_path::{decode_path, path_from_bytes};
 use super::open::{LaidOut, RawRecords};
 use super::workspace::{
@@ -48,7 +48,7 @@ pub struct Imported {
     pub workspace: WorkspaceOutcome,
     /// The target was given its own records, as it wrote them.
     pub own_records: bool,
-    /// How often each kind of secret is masked in what was said.
+    /// How often each kind of secret was masked for it.
     pub masked: BTreeMap<String, usize>,
     pub report: Report,
 }
@@ -184,7 +184,11 @@ fn import_session(
     let here = Receiver { context, project: &project, target: options.target };
     let mut warnings = here.find_drift(capsule, &workspace);
     let laid_out = capsule.lay_out(context, choose_records(&capsule.manifest, options, &mut warnings))?;
-    let masked = if capsule.manifest.redacted { count_masks(&laid_out.transcript)? } else { BTreeMap::new() };
+    let masked = match &capsule.manifest {
+        Manifest { masked: Some(masked), .. } => masked.clone(),
+        Manifest { redacted: true, .. } => count_masks(&laid_out.transcript)?,
+        Manifest { .. } => BTreeMap::new(),
+    };
     let (mut report, own_records) =
         carry_session(context, &capsule.manifest, &laid_out, options, &project, &mut warnings)?;
     warnings.extend(mode_drift(capsule, &report));
@@ -269,12 +273,10 @@ fn choose_records(manifest: &Manifest, options: &ImportOptions, warnings: &mut V
     RawRecords::Left
 }
 
-/// How often each kind of secret is masked in a transcript.
+/// How often each kind of secret is masked in a transcript: in a capsule that does not say itself how often that was done.
 fn count_masks(transcript: &Path) -> Result<BTreeMap<String, usize>, CapsuleError> {
     let mut counts = BTreeMap::new();
-    for kind in mask_kinds(&String::from_utf8_lossy(&fs_err::read(transcript)?)) {
-        *counts.entry(kind.to_owned()).or_default() += 1;
-    }
+    add_masks(&mut counts, &String::from_utf8_lossy(&fs_err::read(transcript)?));
     Ok(counts)
 }
 

@@ -1,6 +1,6 @@
 //! The manifest: what a capsule is, and every member of it by its digest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carryover_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ pub struct Manifest {
     pub config_hash: String,
     /// Secrets were masked, and files that hold any left out.
     pub redacted: bool,
+    /// How often each kind of secret was masked; capsules from before that was counted do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<BTreeMap<String, usize>>,
     pub files: FilesMode,
     /// The source's own record of the session, among the raw ones.
     pub raw_session: Option<String>,

@@ -12,6 +12,7 @@ use carryover_core::transcript::Header;
 use super::CapsuleError;
 use super::container::{Content, Member};
 use super::manifest::{RAW, REQUEST};
+use super::masks::{MaskCounts, add_masks};
 use super::member_path::check_path;
 use super::workspace::{LeftOut, holds_secret};
 use crate::sessions::list::ListedSession;
@@ -26,17 +27,32 @@ pub(super) struct RawRecords {
     pub(super) session: String,
 }
 
+/// Whether records are masked, and the masks that stood in them before.
+pub(super) struct Masking<'a> {
+    pub(super) redact: bool,
+    pub(super) masks_before: &'a mut MaskCounts,
+}
+
+impl Masking<'_> {
+    fn mask_record(&mut self, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        if self.redact {
+            add_masks(self.masks_before, &String::from_utf8_lossy(&bytes));
+        }
+        mask_record(bytes, self.redact)
+    }
+}
+
 /// Collects the files of a session; those that cannot be had are named.
 pub(super) fn collect_raw(
     session: &ListedSession,
     header: &Header,
-    redact: bool,
+    masking: &mut Masking<'_>,
     left_out: &mut Vec<LeftOut>,
 ) -> Result<RawRecords, CapsuleError> {
     let source = &session.found.source;
     if let Some(document) = session.agent.export_session(source)? {
         let name = format!("{RAW}{}", document.name);
-        let bytes = mask_record(document.pieces.concat(), redact).unwrap_or_default();
+        let bytes = masking.mask_record(document.pieces.concat()).unwrap_or_default();
         return Ok(RawRecords { members: vec![member(&name, bytes)], session: name });
     }
     let mut names = BTreeSet::new();
@@ -51,7 +67,7 @@ pub(super) fn collect_raw(
         }
         let is_own = *path == source.path;
         match file::read_bytes(path, MAX_RAW_BYTES) {
-            Ok(bytes) => match mask_record(bytes, redact) {
+            Ok(bytes) => match masking.mask_record(bytes) {
                 Some(bytes) => members.push(member(&name, bytes)),
                 None => left_out.push(LeftOut::new(&name, "holds secrets, and is no text that could be masked")),
             },
@@ -66,8 +82,8 @@ pub(super) fn collect_raw(
 }
 
 /// The last request of the session's own loop, as it was recorded. Nothing reads it when the capsule is opened.
-pub(super) fn pack_request(body: Vec<u8>, redact: bool, left_out: &mut Vec<LeftOut>) -> Option<Member> {
-    let packed = mask_record(body, redact);
+pub(super) fn pack_request(body: Vec<u8>, masking: &mut Masking<'_>, left_out: &mut Vec<LeftOut>) -> Option<Member> {
+    let packed = masking.mask_record(body);
     if packed.is_none() {
         left_out.push(LeftOut::new(REQUEST, "holds secrets, and is no text that could be masked"));
     }

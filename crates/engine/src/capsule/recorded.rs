@@ -8,6 +8,7 @@ use carryover_core::transcript::{Body, Origin, Transcript};
 use crate::context::Context;
 use crate::recording::{Exchange, RecordedBoundary, Recording, list_recordings};
 use crate::sessions::list::ListedSession;
+use crate::sessions::read;
 
 /// A client that was broken off had this long to write down the answer that it had.
 const GRACE_MILLIS: i64 = 5_000;
@@ -18,6 +19,8 @@ pub(super) enum RecordedEnd {
     Absent,
     /// The session went on after it.
     Outdated,
+    /// Bytes are missing of what came after its last request that is whole: that may have been asked under other conditions.
+    Gapped,
     /// Its last request is the session's last.
     Current(Box<RecordedRequest>),
 }
@@ -35,13 +38,41 @@ pub(super) fn read_recorded_end(
     session: &ListedSession,
     transcript: &Transcript,
 ) -> io::Result<RecordedEnd> {
-    let is_its = |recording: &Recording| {
-        let is_agents = recording.manifest.agent == session.agent.facts().id;
-        is_agents && recording.manifest.sessions.iter().any(|matched| matched.id == session.found.id.0)
+    find_recorded_end(&list_recordings(context)?, session, transcript)
+}
+
+/// Whether sessions were recorded to their ends, one by one.
+pub fn list_recorded(context: &Context, sessions: &[ListedSession]) -> Vec<bool> {
+    let recordings = list_recordings(context).unwrap_or_default();
+    let is_recorded = |session: &ListedSession| {
+        // Most sessions have none, and are not read for it.
+        if !recordings.iter().any(|recording| belongs_to(recording, session)) {
+            return false;
+        }
+        let Ok(transcript) = read::full_transcript(session, true) else { return false };
+        let end = find_recorded_end(&recordings, session, &transcript);
+        matches!(end, Ok(RecordedEnd::Current(_)))
     };
-    let Some(newest) = list_recordings(context)?.into_iter().find(is_its) else { return Ok(RecordedEnd::Absent) };
-    let Some(boundary) = RecordedBoundary::read(&newest)? else { return Ok(RecordedEnd::Absent) };
+    sessions.iter().map(is_recorded).collect()
+}
+
+fn belongs_to(recording: &Recording, session: &ListedSession) -> bool {
+    let is_agents = recording.manifest.agent == session.agent.facts().id;
+    is_agents && recording.manifest.sessions.iter().any(|matched| matched.id == session.found.id.0)
+}
+
+fn find_recorded_end(
+    recordings: &[Recording],
+    session: &ListedSession,
+    transcript: &Transcript,
+) -> io::Result<RecordedEnd> {
+    let newest = recordings.iter().find(|recording| belongs_to(recording, session));
+    let Some(newest) = newest else { return Ok(RecordedEnd::Absent) };
+    let Some(boundary) = RecordedBoundary::read(newest)? else { return Ok(RecordedEnd::Absent) };
     let exchanges = newest.exchanges()?;
+    if exchanges.iter().any(|exchange| exchange.has_gaps && exchange.number > boundary.exchange) {
+        return Ok(RecordedEnd::Gapped);
+    }
     let ends = newest.manifest.ended_at.or_else(|| last_end(&exchanges));
     let last_turn = last_turn(transcript).or(session.found.updated_at);
     if last_turn.zip(ends).is_some_and(|(turn, end)| turn > end) {

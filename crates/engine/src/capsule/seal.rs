@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use carryover_agents::Env;
-use carryover_core::redact::{mask_excerpts, mask_kinds, redact_text};
+use carryover_core::redact::{mask_excerpts, redact_text};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::Header;
 use serde::Serialize;
@@ -18,8 +18,9 @@ use super::limits;
 use super::manifest::{
     BOUNDARY, MANIFEST, Manifest, MemberRecord, SCHEMA, SNAPSHOT, SOURCE, SourceSession, TRANSCRIPT, WORKSPACE,
 };
+use super::masks::{MaskCounts, add_masks, subtract_masks};
 use super::prompts::collect_prompts;
-use super::raw_records::{RawRecords, collect_raw, pack_request};
+use super::raw_records::{Masking, RawRecords, collect_raw, pack_request};
 use super::recorded::{RecordedEnd, read_recorded_end};
 use super::staging::StagingFolder;
 use super::transcript::write_lines;
@@ -38,6 +39,9 @@ const FOLDER: &str = "sealing";
 
 const OUTDATED_RECORDING: &str =
     "the session went on after it was recorded: its conditions are what its agent wrote down, and no more";
+
+const GAPPED_RECORDING: &str =
+    "the end of its recording has gaps: its conditions are what its agent wrote down, and no more";
 
 /// How a capsule is made.
 #[derive(Debug, Clone)]
@@ -63,6 +67,8 @@ pub struct Draft {
     session: SourceSession,
     prompts: Vec<String>,
     redacted: bool,
+    /// The masks that stood in what the session is made of.
+    masks_before: MaskCounts,
     pub warnings: Vec<String>,
 }
 
@@ -106,18 +112,25 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
             boundary = boundary.with_recorded(recorded.boundary);
         }
         Ok(RecordedEnd::Outdated) => warnings.push(OUTDATED_RECORDING.to_owned()),
+        Ok(RecordedEnd::Gapped) => warnings.push(GAPPED_RECORDING.to_owned()),
         Ok(RecordedEnd::Absent) => {}
         Err(error) => warnings.push(format!("its recording cannot be read, and counts for nothing: {error}")),
     }
     let messages = transcript.n_messages() as u64;
+    let mut masks_before = MaskCounts::new();
     let mut raw = None;
     if options.raw {
-        let mut records = collect_raw(session, &header, options.redact, &mut workspace.left_out)?;
-        records.members.extend(request.and_then(|body| pack_request(body, options.redact, &mut workspace.left_out)));
+        let mut masking = Masking { redact: options.redact, masks_before: &mut masks_before };
+        let mut records = collect_raw(session, &header, &mut masking, &mut workspace.left_out)?;
+        records.members.extend(request.and_then(|body| pack_request(body, &mut masking, &mut workspace.left_out)));
         raw = Some(records);
         workspace.left_out.sort();
     }
     let told = tell_transcript(session, transcript)?;
+    if options.redact {
+        add_masks(&mut masks_before, &String::from_utf8_lossy(&write_lines(&told.uasf)?));
+        add_masks(&mut masks_before, &String::from_utf8_lossy(&to_document(&boundary)?));
+    }
     let uasf = if options.redact { told.uasf.redacted() } else { told.uasf };
     let transcript = write_lines(&uasf)?;
     if transcript.len() as u64 > limits::MAX_TRANSCRIPT_BYTES {
@@ -142,6 +155,7 @@ pub fn draft_capsule(context: &Context, session: &ListedSession, options: &Optio
         prompts: collect_prompts(&uasf),
         session: describe_session(session, &header, uasf.session.title, messages),
         redacted: options.redact,
+        masks_before,
         warnings,
     })
 }
@@ -220,6 +234,7 @@ impl Draft {
         }
         records.sort_by(|a, b| a.name.cmp(&b.name));
         members.sort_by(|a, b| a.name.cmp(&b.name));
+        let masked = self.redacted.then(|| count_masked(&members, &self.masks_before));
         let manifest = Manifest {
             schema: SCHEMA.to_owned(),
             id: String::new(),
@@ -229,6 +244,7 @@ impl Draft {
             project: self.workspace.root.clone(),
             config_hash: boundary.config_hash.clone(),
             redacted: self.redacted,
+            masked,
             files: self.workspace.files_mode,
             raw_session: self.raw_session,
             raw_home: self.raw_home,
@@ -256,6 +272,21 @@ impl Member {
     }
 }
 
+fn list_texts(members: &[Member]) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+    members.iter().filter_map(|member| match &member.content {
+        Content::Bytes(bytes) => Some((member.name.as_str(), String::from_utf8_lossy(bytes))),
+        Content::File { .. } => None,
+    })
+}
+
+/// What was masked in members, without what stood there before as a mask.
+fn count_masked(members: &[Member], before: &MaskCounts) -> MaskCounts {
+    let mut counts = MaskCounts::new();
+    list_texts(members).for_each(|(_, text)| add_masks(&mut counts, &text));
+    subtract_masks(&mut counts, before);
+    counts
+}
+
 fn to_document(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
@@ -270,15 +301,9 @@ pub struct Masked {
 }
 
 impl SealedCapsule {
-    /// How often each kind of secret is masked in it.
+    /// How often each kind of secret was masked for it.
     pub fn count_masks(&self) -> BTreeMap<String, usize> {
-        let mut counts = BTreeMap::new();
-        for (_, text) in self.texts() {
-            for kind in mask_kinds(&text) {
-                *counts.entry(kind.to_owned()).or_default() += 1;
-            }
-        }
-        counts
+        self.manifest.masked.clone().unwrap_or_default()
     }
 
     /// The first masks, as they will be read.
@@ -293,10 +318,7 @@ impl SealedCapsule {
 
     /// The members that are text of the session's.
     fn texts(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
-        self.members.iter().filter_map(|member| match &member.content {
-            Content::Bytes(bytes) => Some((member.name.as_str(), String::from_utf8_lossy(bytes))),
-            Content::File { .. } => None,
-        })
+        list_texts(&self.members)
     }
 
     /// Writes it as one packed file.

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::container::{Content, Member, PackedForm, write_archive};
+use super::fidelity::Fidelity;
 use super::manifest::{MANIFEST, Manifest};
 use super::{Capsule, CapsuleError};
 use crate::context::Context;
@@ -20,6 +21,14 @@ const FILE_END: &str = ".tar.zst";
 pub struct ShelvedCapsule {
     pub path: PathBuf,
     pub manifest: Manifest,
+}
+
+impl ShelvedCapsule {
+    /// What it lacks to be deterministic, by its own documents.
+    pub fn read_fidelity(&self) -> Result<Fidelity, CapsuleError> {
+        let (boundary, workspace) = Capsule::open(&self.path)?.read_documents()?;
+        Ok(Fidelity::from_documents(&self.manifest, &boundary, &workspace))
+    }
 }
 
 /// The folder for capsules.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use carryover_agents::saved::{SEALED_FILE, SESSION_FOLDER};
 use carryover_core::distill::{Brief, Event, Quoting};
 use carryover_core::plain::one_line;
-use carryover_core::redact::mask_kinds;
 use carryover_core::render::saved::{
     AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessage, SavedMessages,
     SavedSession, SavedStatus, SealedHead, append_messages, is_type, render_document, render_sealed_document,
@@ -20,6 +19,7 @@ use super::folder::{Conversation, FOLDER, conversation_root, list_conversations,
 use super::sealing::{LockBefore, NewLock, SealError, Sealed, Unsealed};
 use super::store::{FileChanges, hash_text, messages_content, session_content, write_files};
 use super::thread::{find_predecessor, find_save, list_saves, thread_name};
+use crate::capsule::masks::{MaskCounts, add_masks, subtract_masks};
 use crate::carry::canonical::build_canonical;
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
@@ -145,11 +145,7 @@ pub fn plan_save(
     let uasf = if options.redact { canonical.uasf.redacted() } else { canonical.uasf };
     let messages = save_messages(uasf);
     let mut masked = count_masks(&messages);
-    // What says that it was masked was so before.
-    masked.retain(|kind, count| {
-        *count = count.saturating_sub(before.get(kind).copied().unwrap_or(0));
-        *count > 0
-    });
+    subtract_masks(&mut masked, &before);
     let seals = options.encrypt || earlier.into_iter().chain(predecessor).any(|one| one.is_sealed(context));
     let added = messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines));
     let stands = earlier.filter(|_| added == 0).map(|earlier| earlier.saved.status);
@@ -239,12 +235,10 @@ fn warn_open(
     warnings
 }
 
-fn count_masks(messages: &SavedMessages) -> BTreeMap<String, usize> {
-    let mut counts = BTreeMap::new();
+fn count_masks(messages: &SavedMessages) -> MaskCounts {
+    let mut counts = MaskCounts::new();
     for line in messages.messages.iter().filter_map(SavedMessage::to_line) {
-        for kind in mask_kinds(&line) {
-            *counts.entry(kind.to_owned()).or_insert(0) += 1;
-        }
+        add_masks(&mut counts, &line);
     }
     counts
 }

@@ -69,6 +69,11 @@ const COMMANDS: [OwnCommand; 7] = [
     },
 ];
 
+/// The name and the description of each.
+pub fn list_commands() -> impl Iterator<Item = (&'static str, &'static str)> {
+    COMMANDS.iter().map(|command| (command.name, command.description))
+}
+
 /// What is typed for each, in one agent.
 pub fn typed_names(files: &CommandFiles) -> Vec<String> {
     COMMANDS.iter().map(|command| files.typed_name(command.name)).collect()

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::{GzDecoder, ZlibDecoder};
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
 use super::body::{self, BodyRecord};
 use super::exchange::{Exchange, RequestHead};
@@ -129,10 +129,11 @@ impl RecordedExchange<'_> {
 }
 
 fn decode(head: &RequestHead, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    match head.header("content-encoding").map(str::trim) {
+    let encoding = head.header("content-encoding").map(|name| name.trim().to_ascii_lowercase());
+    match encoding.as_deref() {
         None | Some("" | "identity") => Ok(bytes),
         Some("zstd") => read_bounded(zstd::Decoder::new(bytes.as_slice())?),
-        Some("gzip") => read_bounded(GzDecoder::new(bytes.as_slice())),
+        Some("gzip" | "x-gzip") => read_bounded(MultiGzDecoder::new(bytes.as_slice())),
         Some("deflate") => read_bounded(ZlibDecoder::new(bytes.as_slice())),
         Some(other) => Err(io::Error::new(io::ErrorKind::Unsupported, format!("a request is packed as {other}"))),
     }

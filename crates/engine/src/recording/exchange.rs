@@ -55,6 +55,9 @@ pub struct Exchange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_body: Option<BodyRecord>,
     pub ending: Ending,
+    /// Why its service could not be reached, or did not answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Bytes are missing: the disk was full, or slower than the network for too long.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_gaps: bool,

@@ -48,6 +48,9 @@ pub struct RecorderSummary {
     pub exchanges: u64,
     /// Exchanges of which bytes are missing.
     pub with_gaps: u64,
+    /// Exchanges whose service could not be reached or did not answer, and the first reason.
+    pub failed: u64,
+    pub failure: Option<String>,
     /// The first thing that went wrong with the disk.
     pub trouble: Option<String>,
 }
@@ -58,7 +61,7 @@ enum Event {
     Response { number: u64, head: ResponseHead },
     ResponseBytes { number: u64, chunk: Vec<u8> },
     Gap { number: u64 },
-    End { number: u64, at: Timestamp, ending: Ending },
+    End { number: u64, at: Timestamp, ending: Ending, reason: Option<String> },
 }
 
 impl Recorder {
@@ -147,7 +150,7 @@ impl RecorderHandle {
     pub fn begin(&self, service: usize, head: RequestHead) -> ExchangeTap {
         let number = self.0.next_number.fetch_add(1, Ordering::Relaxed);
         self.0.send(Event::Begin { number, service, at: (self.0.clock)(), head });
-        ExchangeTap { number, shared: Arc::clone(&self.0), ending: Mutex::new(Ending::ClientHungUp) }
+        ExchangeTap { number, shared: Arc::clone(&self.0), ending: Mutex::new((Ending::ClientHungUp, None)) }
     }
 }
 
@@ -174,7 +177,7 @@ impl Shared {
 pub struct ExchangeTap {
     number: u64,
     shared: Arc<Shared>,
-    ending: Mutex<Ending>,
+    ending: Mutex<(Ending, Option<String>)>,
 }
 
 impl ExchangeTap {
@@ -194,14 +197,19 @@ impl ExchangeTap {
 
     /// How it will have ended; until something is said, the client has hung up.
     pub fn set_ending(&self, ending: Ending) {
-        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = ending;
+        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = (ending, None);
+    }
+
+    /// That there was no answer, and why.
+    pub fn set_failure(&self, ending: Ending, reason: String) {
+        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = (ending, Some(reason));
     }
 }
 
 impl Drop for ExchangeTap {
     fn drop(&mut self) {
-        let ending = *self.ending.lock().unwrap_or_else(PoisonError::into_inner);
-        self.shared.send(Event::End { number: self.number, at: (self.shared.clock)(), ending });
+        let (ending, reason) = self.ending.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.shared.send(Event::End { number: self.number, at: (self.shared.clock)(), ending, reason });
     }
 }
 
@@ -252,7 +260,7 @@ impl Writer {
                 self.write_body(number, |exchange| exchange.response_body.as_mut(), &chunk);
             }
             Event::Gap { number } => self.note_gap(number),
-            Event::End { number, at, ending } => self.end(number, at, ending),
+            Event::End { number, at, ending, reason } => self.end(number, at, ending, reason),
         }
     }
 
@@ -298,7 +306,7 @@ impl Writer {
         self.summary.trouble.get_or_insert_with(|| error.to_string());
     }
 
-    fn end(&mut self, number: u64, ended_at: Timestamp, ending: Ending) {
+    fn end(&mut self, number: u64, ended_at: Timestamp, ending: Ending, reason: Option<String>) {
         let Some(mut open) = self.open.remove(&number) else { return };
         let request_body = self.finish_body(open.request_body.take(), open.service, &mut open.has_gaps);
         let response_body = self.finish_body(open.response_body.take(), open.service, &mut open.has_gaps);
@@ -313,10 +321,15 @@ impl Writer {
             response,
             response_body,
             ending,
+            reason,
             has_gaps,
         };
         self.summary.exchanges += 1;
         self.summary.with_gaps += u64::from(has_gaps);
+        if let Some(reason) = &exchange.reason {
+            self.summary.failed += 1;
+            self.summary.failure.get_or_insert_with(|| reason.clone());
+        }
         if let Err(error) = self.append_line(&exchange) {
             self.summary.exchanges -= 1;
             self.summary.trouble.get_or_insert_with(|| error.to_string());

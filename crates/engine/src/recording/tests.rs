@@ -232,17 +232,51 @@ fn every_form_of_request_tells_its_boundary() {
     }
 }
 
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 #[test]
 fn a_request_that_its_client_has_packed_is_read_as_well() {
-    let (_home, context) = empty_context();
-    let recorder = start_recorder(&context);
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).to_string();
-    let packed = zstd::encode_all(body.as_bytes(), 3).unwrap();
-    record(&recorder, head("/v1/messages", &[("content-encoding", "zstd")]), &packed, b"{}");
-    let recording = finish(recorder);
-    let exchanges = recording.exchanges().unwrap();
-    assert_eq!(recording.with_exchange(&exchanges[0]).request_bytes().unwrap(), packed);
-    assert_eq!(RecordedBoundary::read(&recording).unwrap().unwrap().model.as_deref(), Some("m"));
+    let (first, rest) = body.as_bytes().split_at(20);
+    let zstd = |bytes: &[u8]| zstd::encode_all(bytes, 3).unwrap();
+    for (encoding, packed) in [
+        ("zstd", zstd(body.as_bytes())),
+        ("Zstd", zstd(body.as_bytes())),
+        ("zstd", [zstd(first), zstd(rest)].concat()),
+        ("gzip", gzip(body.as_bytes())),
+        // Two packs in a row are one body.
+        ("gzip", [gzip(first), gzip(rest)].concat()),
+        ("identity", body.clone().into_bytes()),
+    ] {
+        let (_home, context) = empty_context();
+        let recorder = start_recorder(&context);
+        record(&recorder, head("/v1/messages", &[("content-encoding", encoding)]), &packed, b"{}");
+        let recording = finish(recorder);
+        let exchanges = recording.exchanges().unwrap();
+        let exchange = recording.with_exchange(&exchanges[0]);
+        assert_eq!(exchange.request_bytes().unwrap(), packed);
+        assert_eq!(exchange.decoded_request().unwrap(), body.as_bytes(), "{encoding}");
+        assert_eq!(RecordedBoundary::read(&recording).unwrap().unwrap().model.as_deref(), Some("m"), "{encoding}");
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_unpacked_leaves_the_boundary_unknown_and_not_that_of_an_earlier_one() {
+    let body = |model: &str| json!({"model": model, "messages": [{"role": "user", "content": "hi"}]}).to_string();
+    let packed = gzip(body("later").as_bytes());
+    let cut = packed[..packed.len() - 9].to_vec();
+    for (encoding, bytes) in [("br", packed.clone()), ("gzip, zstd", packed.clone()), ("gzip", cut), ("zstd", packed)] {
+        let (_home, context) = empty_context();
+        let recorder = start_recorder(&context);
+        record(&recorder, head("/v1/messages", &[]), body("earlier").as_bytes(), b"{}");
+        record(&recorder, head("/v1/messages", &[("content-encoding", encoding)]), &bytes, b"{}");
+        let recording = finish(recorder);
+        assert!(RecordedBoundary::read(&recording).is_err(), "{encoding}");
+    }
 }
 
 #[test]

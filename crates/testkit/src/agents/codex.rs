@@ -167,7 +167,7 @@ fn config_text(setup: &Setup, port: u16) -> String {
     let model = setup.model.as_deref().unwrap_or("gpt-5.5");
     let address = format!("http://127.0.0.1:{port}/v1");
     let provider = match setup.provider {
-        Provider::Custom => "model_provider = \"fake\"".to_owned(),
+        Provider::Custom | Provider::Variables => "model_provider = \"fake\"".to_owned(),
         Provider::BuiltIn => format!("openai_base_url = \"{address}\""),
     };
     let mcp = setup.mcp.as_ref().map(|script| {

@@ -8,7 +8,7 @@ mod driver;
 use serde_json::{Value, json};
 
 use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, mcp_servers, to_args, write_json};
-use crate::client::{ClientError, Sandbox, Setup, cache_folder};
+use crate::client::{ClientError, Provider, Sandbox, Setup, cache_folder};
 use crate::lab::{
     BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
     PinnedVersion, Sample, SessionPlace,
@@ -96,22 +96,33 @@ fn model_config(port: u16) -> Value {
 const MODEL_NAME: &str = "fake/gpt-4.1";
 
 impl Runner for CopilotCli {
-    fn env(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Vec<(&'static str, String)> {
-        vec![
+    fn env(&self, _sandbox: &Sandbox, setup: &Setup, port: u16) -> Vec<(&'static str, String)> {
+        let mut env = vec![
             // No account, no telemetry, no web tools, no update.
             ("COPILOT_OFFLINE", "true".to_owned()),
             ("COPILOT_AUTO_UPDATE", "false".to_owned()),
-            ("COPILOT_MODEL", MODEL_NAME.to_owned()),
             // It unpacks itself on its first start, 235 MB; once for all homes is enough.
             ("XDG_CACHE_HOME", cache_folder().join("copilot-cli-unpacked").display().to_string()),
-        ]
+        ];
+        if setup.provider == Provider::Variables {
+            env.extend([
+                ("COPILOT_PROVIDER_BASE_URL", format!("http://127.0.0.1:{port}/v1")),
+                ("COPILOT_PROVIDER_API_KEY", "sk-fake".to_owned()),
+                ("COPILOT_MODEL", "gpt-4.1".to_owned()),
+            ]);
+        } else {
+            env.push(("COPILOT_MODEL", MODEL_NAME.to_owned()));
+        }
+        env
     }
 
     fn configure(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
         let folder = sandbox.home.join(".copilot");
-        let mut providers = model_config(port);
-        providers.as_object_mut().map(|fields| fields.remove("model"));
-        write_json(&folder.join("providers.json"), &providers)?;
+        if setup.provider != Provider::Variables {
+            let mut providers = model_config(port);
+            providers.as_object_mut().map(|fields| fields.remove("model"));
+            write_json(&folder.join("providers.json"), &providers)?;
+        }
         let mut servers = mcp_servers(setup);
         for (_, server) in servers.as_object_mut().into_iter().flatten() {
             server["type"] = json!("local");
@@ -140,9 +151,9 @@ impl Runner for CopilotCli {
         to_args(&["--allow-all-tools", "--allow-all-paths"])
     }
 
-    /// Its provider stands in a file, over which no variable counts.
-    fn is_recordable(&self) -> bool {
-        false
+    /// Over a provider that stands in a file no variable counts.
+    fn recorded_provider(&self) -> Option<Provider> {
+        Some(Provider::Variables)
     }
 
     fn ready_text(&self) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Client, ClientError, Deletion, RUN_LIMIT, Sandbox, Setup};
+use super::{Client, ClientError, Deletion, Provider, RUN_LIMIT, Sandbox, Setup};
 use crate::model::ModelServer;
 
 /// Which session a prompt is for.
@@ -69,9 +69,9 @@ pub(crate) trait Runner: Sync {
         &[]
     }
 
-    /// Whether it can be led through a recording proxy as it is set up here.
-    fn is_recordable(&self) -> bool {
-        true
+    /// The provider with which it can be led through a recording proxy, where that is another than usual.
+    fn recorded_provider(&self) -> Option<Provider> {
+        None
     }
 
     /// Whether it names files by the minute: started again in the same one, it writes a new beginning into the session that

@@ -25,6 +25,8 @@ pub enum Provider {
     Custom,
     /// The vendor's, at another address: some things are done by the vendor's service only with it.
     BuiltIn,
+    /// One of the user's own that variables alone name, where the client knows such: these can be changed for one run.
+    Variables,
 }
 
 /// The settings that a run needs besides the folders.

@@ -14,6 +14,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use crate::client::Provider;
+
 pub use bench::{BenchPlace, BenchStore};
 pub(crate) use client::{ClientLab, Compaction, Package, Registry};
 pub use client::{PinnedVersion, Variant};
@@ -55,9 +57,9 @@ impl Lab {
         self.client.runner.ready_text()
     }
 
-    /// Whether its client, as it is set up here, can be led through a recording proxy.
-    pub fn is_recordable(&self) -> bool {
-        self.client.runner.is_recordable()
+    /// The provider with which its client can be led through a recording proxy, where that is another than usual.
+    pub fn recorded_provider(&self) -> Option<Provider> {
+        self.client.runner.recorded_provider()
     }
 
     /// Whether its client names files by the minute, so that a session is gone on with in another one.

@@ -31,6 +31,13 @@ pub(super) struct ImportOutput {
     pub(super) resume: ResumeOutput,
 }
 
+/// The part of `carryover capsule inspect --json` that a walk needs.
+#[derive(Debug, Deserialize)]
+struct InspectOutput {
+    kind: String,
+    lacks: Vec<String>,
+}
+
 /// The part of `carryover restore --json` that a walk needs.
 #[derive(Debug, Deserialize)]
 pub(super) struct RestoreOutput {
@@ -127,6 +134,15 @@ impl Carryover<'_> {
             ["capsule", "export", session_id, "--source", client.lab.id, "--raw", "--output", &capsule, "--json"];
         self.launch_with(client, client).args(args).run_to_success(RUN_LIMIT)?;
         Ok(())
+    }
+
+    /// What a capsule is called, with what it lacks to be called better.
+    pub(super) fn name_capsule(&self, client: &Client, capsule: &Path) -> Result<String, ClientError> {
+        let capsule = capsule.display().to_string();
+        let args = ["capsule", "inspect", &capsule, "--json"];
+        let finished = self.launch_with(client, client).args(args).run_to_success(RUN_LIMIT)?;
+        let InspectOutput { kind, lacks } = serde_json::from_str(&finished.stdout)?;
+        Ok([vec![kind], lacks].concat().join("; "))
     }
 
     /// Goes on with a capsule in this sandbox's project, in the agent that it comes from.

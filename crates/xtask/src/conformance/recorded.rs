@@ -30,6 +30,9 @@ const SESSION_ID: &str = "5f0c1e6a-2b7d-4c3e-9a41-0d6b8e2f7c15";
 /// How many turns are gone on for in both homes.
 const N_FURTHER_TURNS: usize = 3;
 
+/// What the capsule of a recorded session is called.
+const DETERMINISTIC: &str = "deterministic capsule";
+
 /// A key that is shorter is a word that occurs in texts as well.
 const MIN_KEY_LETTERS: usize = 6;
 
@@ -44,15 +47,17 @@ pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
     walk::check_rows(&rows)
 }
 
-/// The newest client of each agent that can be recorded in the laboratory.
+/// The newest client of each agent that can be recorded; another one, unrecorded, where it is named.
 fn list_clients(options: &Options) -> Vec<Source> {
-    let is_recordable = |client: &Source| {
-        let facts = agent_by_name(client.lab.id).map(Agent::facts);
-        facts.is_some_and(|facts| facts.recording.is_some()) && client.lab.is_recordable()
-    };
     let mut clients = tier::Tier::new(false).list_newest();
-    clients.retain(|client| is_recordable(client) && plan::matches_filter(options.from.as_ref(), &client.label()));
+    clients.retain(|client| is_recordable(client) || options.from.is_some());
+    clients.retain(|client| plan::matches_filter(options.from.as_ref(), &client.label()));
     clients
+}
+
+/// Whether a client can be led through the recording proxy.
+fn is_recordable(client: &Source) -> bool {
+    agent_by_name(client.lab.id).map(Agent::facts).is_some_and(|facts| facts.recording.is_some())
 }
 
 /// Two homes and a client that is run in them.
@@ -88,14 +93,20 @@ fn record_once(options: &Options, source: &Source) -> Result<BroughtOutcome, Con
     scratch.disable_cleanup(options.keep);
     let stage = Stage { options, source, client, folder: scratch.path().to_owned() };
     stage.make_upstream()?;
-    let direct = stage.run_session("direct", false)?;
-    let recorded = stage.run_session("recorded", true)?;
-    let mut findings = compare_runs(&direct, &recorded);
-    findings.extend(stage.check_recording(&recorded)?);
+    let is_recorded = is_recordable(source);
+    let original = stage.run_session("recorded", is_recorded)?;
+    let mut findings = Vec::new();
+    if is_recorded {
+        findings.extend(compare_runs(&stage.run_session("direct", false)?, &original));
+        findings.extend(stage.check_recording(&original)?);
+    }
     if source.lab.names_files_by_minute() {
         await_next_minute();
     }
-    let mut outcome = stage.compare_further_turns(&recorded.sandbox)?;
+    let mut outcome = stage.compare_further_turns(&original.sandbox)?;
+    if is_recorded && outcome.kind != DETERMINISTIC {
+        findings.push(format!("its capsule is no {DETERMINISTIC}: {}", outcome.kind));
+    }
     outcome.findings.splice(..0, findings);
     Ok(outcome)
 }
@@ -109,7 +120,9 @@ fn await_next_minute() {
 impl Stage<'_> {
     /// Sessions that the client made itself stay there, whatever it usually does with them.
     fn setup(&self) -> Setup {
-        Setup { own_sessions: true, ..self.source.setup() }
+        let usual = self.source.setup();
+        let provider = self.source.lab.recorded_provider().unwrap_or(usual.provider);
+        Setup { own_sessions: true, provider, ..usual }
     }
 
     /// The repository that the project of every home is a clone of.

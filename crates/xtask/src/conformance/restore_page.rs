@@ -4,6 +4,7 @@ use super::walk_page::WalkPage;
 
 pub(super) const PAGE: WalkPage = WalkPage {
     file_name: "conformance-restore.md",
+    noun: "sessions",
     introduction: "# Conformance of `restore`
 
 Written by `cargo xtask conformance --restore --full`; do not edit. Each row is a session that a real client wrote. The ledger

@@ -10,6 +10,8 @@ use super::{ConformanceError, Options};
 /// A page beside the matrix.
 pub(super) struct WalkPage {
     pub(super) file_name: &'static str,
+    /// What its rows are of, in the last line.
+    pub(super) noun: &'static str,
     /// Everything up to the first row.
     pub(super) introduction: &'static str,
 }
@@ -54,7 +56,7 @@ impl WalkPage {
         }
         let whole = lines.iter().filter(|line| line.ends_with(" ✓ |")).count();
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "\n{whole} of {} sessions are whole.", lines.len());
+        let _ = writeln!(page, "\n{whole} of {} {} are whole.", lines.len(), self.noun);
         page
     }
 
@@ -99,8 +101,11 @@ fn client_cell<O>(row: &WalkRow<O>) -> String {
 mod tests {
     use super::*;
 
-    const PAGE: WalkPage =
-        WalkPage { file_name: "page.md", introduction: "# Page\n\n| client | n | whole |\n|---|---|---|\n" };
+    const PAGE: WalkPage = WalkPage {
+        file_name: "page.md",
+        noun: "sessions",
+        introduction: "# Page\n\n| client | n | whole |\n|---|---|---|\n",
+    };
 
     struct Counted(usize, Vec<String>);
 

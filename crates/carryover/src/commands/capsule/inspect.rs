@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use carryover_engine::capsule::boundary::{Boundary, Knowledge, Known};
+use carryover_engine::capsule::fidelity::Fidelity;
 use carryover_engine::capsule::manifest::Manifest;
 use carryover_engine::capsule::workspace::{FilesMode, LeftOut, WorkspaceRecord};
 use carryover_engine::context::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::open_named;
+use super::{name_fidelity, open_named};
 use crate::error::CommandError;
 use crate::quantity::format_bytes;
 use crate::shell::quote_word;
@@ -28,6 +29,10 @@ pub(super) struct InspectArgs {
 struct InspectDocument<'a> {
     schema: &'static str,
     path: String,
+    /// `deterministic capsule` or `best-effort capsule`.
+    kind: &'static str,
+    /// What it lacks to be deterministic.
+    lacks: &'a [String],
     manifest: &'a Manifest,
     boundary: &'a Boundary,
     workspace: &'a WorkspaceRecord,
@@ -37,10 +42,14 @@ pub(super) fn inspect_capsule(ui: &mut Ui, context: &Context, args: &InspectArgs
     let (path, mut capsule) = open_named(context, &args.file)?;
     let (boundary, workspace) = capsule.read_documents()?;
     let manifest = &capsule.manifest;
+    let lacks = Fidelity::from_documents(manifest, &boundary, &workspace).lacks;
+    let kind = name_fidelity(&lacks);
     if ui.is_json() {
         return Ok(ui.write_json(&InspectDocument {
             schema: "carryover.capsule-inspect/1",
             path: path.display().to_string(),
+            kind,
+            lacks: &lacks,
             manifest,
             boundary: &boundary,
             workspace: &workspace,
@@ -54,6 +63,7 @@ pub(super) fn inspect_capsule(ui: &mut Ui, context: &Context, args: &InspectArgs
     writeln!(ui.out(), "{BOLD}{}{BOLD:#}", source.title.as_deref().unwrap_or("a session without a title"))?;
     let rows = [
         ("capsule", manifest.id.clone()),
+        ("kind", kind.to_owned()),
         ("session", source.session_id.clone()),
         ("agent", format!("{agent} {}", text(&source.client_version))),
         ("last used", text(&source.updated_at)),
@@ -64,6 +74,9 @@ pub(super) fn inspect_capsule(ui: &mut Ui, context: &Context, args: &InspectArgs
     ];
     for (label, value) in rows {
         ui.write_row(format_args!("  {label:<13} {value}"))?;
+    }
+    for lack in &lacks {
+        ui.write_row(format_args!("  {:<13} {lack}", "lacks"))?;
     }
     write_boundary(ui, &boundary)?;
     write_workspace(ui, &workspace)?;

@@ -7,6 +7,7 @@ use std::path::Path;
 use carryover_core::plain::one_line;
 use carryover_core::redact::redact_title;
 use carryover_core::time::Timestamp;
+use carryover_engine::capsule::recorded::list_recorded;
 use carryover_engine::capsule::shelf::{ShelvedCapsule, client_version, list_capsules};
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::{Filter, ListedSession, list_sessions};
@@ -14,6 +15,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::args::Globals;
+use crate::commands::capsule::name_fidelity;
 use crate::error::{CommandError, ErrorKind, NO_AGENT_HINTS};
 use crate::relative_time::format_when;
 use crate::session_row::{abbreviate_home, cut_to_width};
@@ -24,8 +26,8 @@ use crate::ui::{BOLD, DIM, Ui};
 const MAX_SESSIONS: usize = 20;
 
 /// What the kinds mean.
-const KINDS: &str =
-    "a deterministic capsule opens as it was packed, files included; best-effort is a session as its agent keeps it";
+const KINDS: &str = "a deterministic capsule goes on as its session would have where it was; best-effort is what an agent kept; \
+                     `capsule export --raw` makes the first of a recorded session";
 
 /// The listing, as `--json` tells it.
 #[derive(Serialize)]
@@ -39,8 +41,10 @@ struct ListDocument {
 /// A capsule or a session.
 #[derive(Serialize)]
 struct Item {
-    /// `deterministic capsule` or `best-effort`.
+    /// `deterministic capsule`, `best-effort capsule`, `recorded session` or `best-effort`.
     kind: &'static str,
+    /// What a capsule lacks to be deterministic; none for sessions.
+    lacks: Option<Vec<String>>,
     id: String,
     agent: String,
     client_version: Option<String>,
@@ -67,7 +71,9 @@ pub(super) fn list_importable(ui: &mut Ui, context: &Context, globals: Globals) 
     let listing = list_sessions(context, &Filter::default());
     let sessions_total = listing.sessions.len();
     let mut items: Vec<Item> = list_capsules(context).iter().map(capsule_item).collect();
-    items.extend(listing.sessions.iter().take(MAX_SESSIONS).map(session_item));
+    let sessions = &listing.sessions[..listing.sessions.len().min(MAX_SESSIONS)];
+    let recorded = list_recorded(context, sessions);
+    items.extend(sessions.iter().zip(recorded).map(|(session, is_recorded)| session_item(session, is_recorded)));
     if ui.is_json() {
         return Ok(ui.write_json(&ListDocument { schema: "carryover.import-list/1", items, sessions_total })?);
     }
@@ -112,7 +118,9 @@ fn item_lines(ui: &Ui, context: &Context, number: &str, item: &Item, ids: &Short
     let facts = [item.kind.to_owned(), format!("{} {version}", item.agent), when, folder, model.to_owned()];
     let facts = facts.map(|fact| one_line(&fact, 200));
     let columns = ui.prose_columns().map(|columns| columns.saturating_sub(indent));
-    lines.extend(join_facts(&facts, columns).into_iter().map(|line| format!("{:indent$}{DIM}{line}{DIM:#}", "")));
+    let mut facts = join_facts(&facts, columns);
+    facts.extend(item.lacks.iter().flatten().map(|lack| one_line(lack, 200)));
+    lines.extend(facts.into_iter().map(|line| format!("{:indent$}{DIM}{line}{DIM:#}", "")));
     lines
 }
 
@@ -143,8 +151,13 @@ fn words(words: &[&str]) -> Vec<String> {
 fn capsule_item(capsule: &ShelvedCapsule) -> Item {
     let ShelvedCapsule { path, manifest } = capsule;
     let (source, path) = (&manifest.source, path.display().to_string());
+    let lacks = match capsule.read_fidelity() {
+        Ok(fidelity) => fidelity.lacks,
+        Err(error) => vec![format!("it cannot be read: {error}")],
+    };
     Item {
-        kind: "deterministic capsule",
+        kind: name_fidelity(&lacks),
+        lacks: Some(lacks),
         id: manifest.id.clone(),
         agent: source.agent.clone(),
         client_version: source.client_version.clone(),
@@ -162,14 +175,15 @@ fn capsule_item(capsule: &ShelvedCapsule) -> Item {
     }
 }
 
-fn session_item(session: &ListedSession) -> Item {
+fn session_item(session: &ListedSession, is_recorded: bool) -> Item {
     let found = &session.found;
     let agent = session.agent.facts().id;
     // With its flag in one word, as an id may begin with anything.
     let (id, source) = (format!("--session={}", found.id), format!("--source={agent}"));
     let target = format!("--target={agent}");
     Item {
-        kind: "best-effort",
+        kind: if is_recorded { "recorded session" } else { "best-effort" },
+        lacks: None,
         id: found.id.0.clone(),
         agent: agent.to_owned(),
         client_version: client_version(session),

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use carryover_agents::{AGENTS, Agent, LaunchChanges, LaunchView, ModelService, SettingsView, Store, agent_by_name};
+use carryover_core::plain::one_line;
 use carryover_engine::client;
 use carryover_engine::context::Context;
 use carryover_engine::own::private;
@@ -16,6 +17,8 @@ use crate::error::{CommandError, ErrorKind};
 use crate::process_env;
 use crate::proxy::{Proxy, Route, Surroundings, Upstream};
 use crate::ui::{COMMAND, Ui};
+
+const MAX_FAILURE_WIDTH: usize = 300;
 
 /// A client that is to be run.
 struct Client {
@@ -141,6 +144,10 @@ fn settle(
 ) -> Result<(), CommandError> {
     if let Some(trouble) = &summary.trouble {
         ui.warning(format_args!("the recording is not whole: {trouble}"))?;
+    }
+    if let Some(failure) = &summary.failure {
+        let count = count_exchanges(usize::try_from(summary.failed).unwrap_or(usize::MAX));
+        ui.warning(format_args!("no answer to {count}: {}", one_line(failure, MAX_FAILURE_WIDTH)))?;
     }
     if summary.exchanges == 0 {
         fs_err::remove_dir_all(folder)?;

@@ -60,6 +60,9 @@ pub(super) fn add_remote(ui: &mut Ui, context: &Context, args: &AddArgs) -> Resu
     let bucket = open_bucket(context, &url)?;
     let is_begun = ui.while_doing("asking the place…", || find_locked(bucket.as_ref()))?.is_some();
     let words = ask_passphrase(context, args, is_begun)?;
+    if !is_begun {
+        passphrase::warn_if_weak(ui, &words)?;
+    }
     let outcome = ui.while_doing("unlocking its key…", || {
         remote::add_remote(context, name, bucket.as_ref(), &words, WORK_FACTOR)
     })?;

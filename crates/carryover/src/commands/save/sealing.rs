@@ -38,12 +38,17 @@ impl SealArgs {
 }
 
 /// Seals the messages of a save that is to be written.
-pub(super) fn seal_plan(ui: &Ui, context: &Context, args: &SealArgs, plan: &mut SavePlan) -> Result<(), CommandError> {
+pub(super) fn seal_plan(
+    ui: &mut Ui,
+    context: &Context,
+    args: &SealArgs,
+    plan: &mut SavePlan,
+) -> Result<(), CommandError> {
     let lock = match plan.sealing() {
         None => return Ok(()),
         Some(Sealing::Unchanged) if !args.is_new_lock() => return Ok(()),
         Some(Sealing::Needed { before: Some(before) }) if !args.is_new_lock() => keep_lock(context, args, before)?,
-        Some(_) => choose_lock(context, args)?,
+        Some(_) => choose_lock(ui, context, args)?,
     };
     Ok(ui.while_doing("encrypting…", || plan.seal(&lock))?)
 }
@@ -72,16 +77,22 @@ fn keep_lock(context: &Context, args: &SealArgs, before: &LockBefore) -> Result<
 }
 
 /// Keys or words that were given, else those of the configuration, else words that are asked for.
-fn choose_lock(context: &Context, args: &SealArgs) -> Result<NewLock, CommandError> {
+fn choose_lock(ui: &mut Ui, context: &Context, args: &SealArgs) -> Result<NewLock, CommandError> {
     let recipients = read_recipients(context, &args.recipient)?;
     if !recipients.is_empty() {
         return Ok(lock_for(recipients));
     }
     if let Some(words) = passphrase::read_given(context, args.passphrase_file.as_deref())? {
+        passphrase::warn_if_weak(ui, &words)?;
         return Ok(lock_with(words));
     }
     let configured = &context.config.conversations.recipients;
-    if configured.is_empty() { Ok(lock_with(passphrase::ask_twice()?)) } else { Ok(lock_for(parse_keys(configured)?)) }
+    if !configured.is_empty() {
+        return Ok(lock_for(parse_keys(configured)?));
+    }
+    let words = passphrase::ask_twice()?;
+    passphrase::warn_if_weak(ui, &words)?;
+    Ok(lock_with(words))
 }
 
 fn lock_with(words: Passphrase) -> NewLock {

@@ -105,6 +105,7 @@ impl Crafted {
             project: None,
             config_hash: boundary.config_hash,
             redacted: true,
+            masked: None,
             files: FilesMode::Full,
             raw_session: None,
             raw_home: None,

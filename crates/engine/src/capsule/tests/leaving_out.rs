@@ -276,3 +276,21 @@ fn files_that_became_folders_are_deleted_and_folders_that_became_links_too() {
         assert!(drift.is_none(), "{drift:?}");
     }
 }
+
+#[test]
+fn file_larger_than_a_gigabyte_is_left_out_and_named_unread() {
+    let world = world_with_git();
+    let project = world.context.env.home.join("p");
+    write(&project, "a.txt", "1\n");
+    // It takes no room on the disk, and reading it would take longer than this test may.
+    write(&project, "huge.bin", "");
+    let huge = fs_err::OpenOptions::new().write(true).open(project.join("huge.bin")).unwrap();
+    huge.set_len((1 << 30) + 1).unwrap();
+    let (record, packed) = pack(&world, &project, FilesMode::Full).unwrap();
+    let left_out: Vec<_> = record.left_out.iter().map(|it| (it.path.as_str(), it.reason.as_str())).collect();
+    assert_eq!(left_out, [("huge.bin", "is larger than 1 GB")]);
+    assert!(record.files == 1 && packed.len() < 10_000, "{record:?}");
+    huge.set_len(1 << 20).unwrap();
+    let (record, _) = pack(&world, &project, FilesMode::Full).unwrap();
+    assert!(record.left_out.is_empty() && record.files == 2, "{record:?}");
+}

@@ -308,7 +308,8 @@ impl TreeWriter<'_> {
 
     fn write_file(&mut self, place: &Path, path: &[u8], entry: &mut TarEntry<'_>) -> Result<(), CapsuleError> {
         refuse_folder(place, path)?;
-        // Beside its place first: a file that is there is whole.
+        // Beside its place first: a file that is there is whole. Whether it is on the disk already is left to the system, as it is by tar and
+        // git: to wait for each makes many small files slow, and the capsule, from which `import --force` writes it again, stays.
         let above = place.parent().unwrap_or(self.folder);
         let mut new =
             tempfile::Builder::new().prefix(&temp_prefix(self.mark)).suffix(TEMP_SUFFIX).tempfile_in(above)?;

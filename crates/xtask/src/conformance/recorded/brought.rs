@@ -16,6 +16,7 @@ use crate::conformance::walk_page::TableCells;
 /// A session in its second home.
 struct BroughtSession {
     sandbox: Sandbox,
+    kind: String,
     imported: ImportOutput,
 }
 
@@ -26,6 +27,8 @@ pub(super) struct BroughtOutcome {
     n_requests: usize,
     n_items: usize,
     n_files: usize,
+    /// What the capsule is called, with what it lacks.
+    pub(super) kind: String,
     pub(super) findings: Vec<String>,
 }
 
@@ -48,7 +51,7 @@ impl Stage<'_> {
     pub(super) fn compare_further_turns(&self, original: &Sandbox) -> Result<BroughtOutcome, ConformanceError> {
         let session_id = self.session_id(original)?;
         let brought = self.bring_session(original, &session_id)?;
-        let mut outcome = BroughtOutcome::default();
+        let mut outcome = BroughtOutcome { kind: brought.kind.clone(), ..BroughtOutcome::default() };
         if !brought.imported.own_records {
             outcome.findings.push("the client was not given its own records".to_owned());
         }
@@ -69,13 +72,15 @@ impl Stage<'_> {
     /// Exports the session and imports it where there is nothing but a clean checkout of the project.
     fn bring_session(&self, original: &Sandbox, session_id: &str) -> Result<BroughtSession, ConformanceError> {
         let capsule = self.folder.join("session.tar.zst");
-        Carryover { program: &self.options.carryover, sandbox: original }.export(session_id, &self.client, &capsule)?;
+        let exporter = Carryover { program: &self.options.carryover, sandbox: original };
+        exporter.export(session_id, &self.client, &capsule)?;
+        let kind = exporter.name_capsule(&self.client, &capsule)?;
         let sandbox = self.make_sandbox(FRESH_HOME)?;
         let carryover = Carryover { program: &self.options.carryover, sandbox: &sandbox };
         // What tells which model is used is a setting of the user's, and no part of a session.
         sandbox.configure(self.source.lab, &self.setup(), UNUSED_PORT)?;
         let imported = carryover.import(&self.client, &capsule)?;
-        Ok(BroughtSession { sandbox, imported })
+        Ok(BroughtSession { sandbox, kind, imported })
     }
 
     fn run_turn(&self, sandbox: &Sandbox, handle: &str, number: usize) -> Result<CapturedRequests, ConformanceError> {

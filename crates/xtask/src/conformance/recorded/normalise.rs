@@ -14,6 +14,8 @@ static VARYING: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"[0-9a-f]{32,}", "[HASH]"),
         (r"\b(ses|msg|prt)_[0-9A-Za-z]{16,}", "[ID]"),
         (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?Z?", "[TIME]"),
+        // By the minute, where a client puts it before a prompt.
+        (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC", "[TIME]"),
         (r"\b\d{2}:\d{2}:\d{2}\b", "[TIME]"),
         (r"\b1[78]\d{11}\b", "[TIME]"),
         (r"127\.0\.0\.1:\d+", "[MODEL]"),
@@ -133,7 +135,7 @@ mod tests {
         let one = request("a", "5f0c1e6a-2b7d-4c3e-9a41-0d6b8e2f7c15", "2026-11-18T10:00:00.123Z");
         let other = request("bc", "00000000-0000-4000-8000-000000000000", "2026-11-18T11:22:33Z");
         assert_eq!(first_difference(&places("a").normalise(&one), &places("bc").normalise(&other)), None);
-        assert_eq!(VARYING.len(), 10);
+        assert_eq!(VARYING.len(), 11);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::conformance::walk_page::WalkPage;
 
 pub(super) const PAGE: WalkPage = WalkPage {
     file_name: "conformance-capsules.md",
+    noun: "sessions",
     introduction: "# Conformance of capsules
 
 Written by `cargo xtask conformance --record --full`; do not edit. Each row is a session that a real client made in a project in
@@ -17,7 +18,8 @@ message and every other field.
 - **conversation**: texts, calls, outcomes and images in the last of them
 - **files**: files, folders and links of the project, equal in content, mode and target after the import and after the turns, with
   what git says of them: what is staged, the status, the log
-- **whole**: all of it was equal, the recording was exact, and through the proxy the client asked the same as without it
+- **whole**: all of it was equal, the recording was exact, through the proxy the client asked the same as without it, and the
+  capsule was [deterministic](capsules.md)
 
 What must differ stands as a mark in both: the paths of the two homes and of the two projects, which are of one length, since clients
 count; ids, times, durations and numbers of processes. Nothing else is left out. What a client says of itself in the second home must
