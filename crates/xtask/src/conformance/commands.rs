@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use carryover_agents::{CommandFiles, all_facts};
+use carryover_agents::{CommandFiles, CommandForm, all_facts};
 use carryover_engine::install::own_commands::list_commands;
 use carryover_testkit::client::{Client, ClientError, Launch, RUN_LIMIT, Terminal};
 use carryover_testkit::model::RequestKind;
@@ -188,7 +188,9 @@ fn command_text(
     topic: &str,
 ) -> Result<Option<String>, ConformanceError> {
     let Some(file) = find_file(&stage.sandbox.home, &files.file_name(name)) else { return Ok(None) };
-    Ok(files.form.prompt_text(&fs_err::read_to_string(file)?, topic))
+    // A skill is sent as it is, beside the line that was typed.
+    let typed = if files.form == CommandForm::Skill { "" } else { topic };
+    Ok(files.form.prompt_text(&fs_err::read_to_string(file)?, typed))
 }
 
 /// A file below a folder whose path ends so.

@@ -14,7 +14,8 @@ after another in one session, and looked for in the request that the client then
 - **commands**: those that were typed
 - **shown**: the client showed the command with its description while it was typed
 - **sent**: all of the command's text was in the request, with the word in its place
-- **whole**: all of them were shown and sent, and `carryover uninstall` took all of them out
+- **whole**: all of them were shown and sent, `carryover save` knew with which one the session was begun, `carryover resume` put that one's
+  text before the history, and `carryover uninstall` took all of them out
 
 | client | commands | shown | sent | whole |
 |---|---|---|---|---|
