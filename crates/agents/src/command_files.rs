@@ -20,6 +20,8 @@ pub struct CommandFiles {
     /// Where those go that are for all projects.
     pub own_folders: &'static [PathRule],
     pub form: CommandForm,
+    /// What was typed for a command is in the session: a prompt without that was typed as it stands there.
+    pub are_calls_written_down: bool,
 }
 
 /// How a command is written.
@@ -168,7 +170,7 @@ mod tests {
     use super::*;
 
     const fn files(form: CommandForm) -> CommandFiles {
-        CommandFiles { folders: &[], own_folders: &[], form }
+        CommandFiles { folders: &[], own_folders: &[], form, are_calls_written_down: false }
     }
 
     #[test]

@@ -66,16 +66,15 @@ pub(crate) fn choose_calling_session(
     context: &Context,
     globals: Globals,
     args: &SessionArgs,
-    project: Option<PathBuf>,
 ) -> Result<ListedSession, CommandError> {
     match find_calling_session(ui, context, args)? {
         Some(session) => Ok(session),
-        None => choose_session(ui, context, globals, args, project),
+        None => choose_session(ui, context, globals, args, None),
     }
 }
 
 /// The same, and no guess where nobody can be asked: of several sessions that somebody may be in now, one must be named.
-pub(crate) fn choose_calling_session_surely(
+pub(crate) fn choose_calling_session_or_refuse(
     ui: &mut Ui,
     context: &Context,
     globals: Globals,

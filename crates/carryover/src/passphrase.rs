@@ -17,7 +17,7 @@ const VARIABLE: &str = "CARRYOVER_PASSPHRASE";
 pub(crate) const HOW_TO_GIVE: &str = "name a file with it by `--passphrase-file`, or set CARRYOVER_PASSPHRASE";
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// Shorter ones are tried out in hours, however slow each try is made.
+/// Shorter ones are mostly words and names, which are tried first.
 const MIN_LETTERS: usize = 8;
 
 /// Those that everybody tries first, as far as they are long enough.

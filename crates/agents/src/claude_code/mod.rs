@@ -101,6 +101,7 @@ static FACTS: Facts = Facts {
             PathRule { on: &[], base: PathBase::Home, path: &[".claude", "commands"] },
         ],
         form: CommandForm::Markdown,
+        are_calls_written_down: true,
     }),
     session_variables: &["CLAUDE_CODE_SESSION_ID"],
     tool_servers: &[

@@ -86,6 +86,7 @@ static FACTS: Facts = Facts {
             PathRule { on: &[], base: PathBase::Home, path: &[".codex", "skills"] },
         ],
         form: CommandForm::Skill,
+        are_calls_written_down: false,
     }),
     // The thread of a sub-agent is no session; then the session is named, since 0.166.
     session_variables: &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],

@@ -33,6 +33,9 @@ impl CalledCommand {
 impl CommandFiles {
     /// The command that a prompt was sent for, in these surroundings.
     pub fn find_called(&self, env: &Env, prompt: &str) -> Option<CalledCommand> {
+        if self.are_calls_written_down {
+            return None;
+        }
         let folders = self.folders_in(env);
         match self.form {
             CommandForm::Skill => find_skill(self, &folders, prompt),

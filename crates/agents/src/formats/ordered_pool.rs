@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
 /// How much is under way at once: one piece in each lane, and one more that waits for it.
 const WORKERS: usize = 2;
@@ -23,10 +25,10 @@ pub fn map_ordered<P: Send, D: Send>(
     };
     let (pieces, waiting) = channel::<(usize, P)>();
     let waiting = Mutex::new(waiting);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         // The lanes end when there is nobody left to send them anything.
         let pieces = pieces;
-        let (finished, done) = channel::<(usize, D)>();
+        let (finished, done) = channel::<(usize, thread::Result<D>)>();
         for _ in 0..WORKERS {
             let (finished, waiting, work) = (finished.clone(), &waiting, &work);
             scope.spawn(move || run_worker(waiting, work, &finished));
@@ -45,9 +47,9 @@ pub fn map_ordered<P: Send, D: Send>(
                     return;
                 }
             }
-            // A lane that panicked is reported by the scope.
-            let Some(found) = (wanted < sent).then(|| done.recv().ok()).flatten() else { return };
-            early.insert(found.0, found.1);
+            let Some((number, found)) = (wanted < sent).then(|| done.recv().ok()).flatten() else { return };
+            // The other lane waits for pieces, and nobody would hear of a panic.
+            early.insert(number, found.unwrap_or_else(|panic| resume_unwind(panic)));
             while let Some(found) = early.remove(&wanted) {
                 wanted += 1;
                 if merge(found).is_break() {
@@ -58,14 +60,19 @@ pub fn map_ordered<P: Send, D: Send>(
     });
 }
 
-fn run_worker<P, D>(waiting: &Mutex<Receiver<(usize, P)>>, work: &impl Fn(P) -> D, finished: &Sender<(usize, D)>) {
+fn run_worker<P, D>(
+    waiting: &Mutex<Receiver<(usize, P)>>,
+    work: &impl Fn(P) -> D,
+    finished: &Sender<(usize, thread::Result<D>)>,
+) {
     loop {
         let piece = match waiting.lock() {
             Ok(waiting) => waiting.recv(),
             Err(_) => return,
         };
         let Ok((number, piece)) = piece else { return };
-        if finished.send((number, work(piece))).is_err() {
+        let result = catch_unwind(AssertUnwindSafe(|| work(piece)));
+        if finished.send((number, result)).is_err() {
             return;
         }
     }
@@ -74,6 +81,14 @@ fn run_worker<P, D>(waiting: &Mutex<Receiver<(usize, P)>>, work: &impl Fn(P) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn panic_of_a_lane_ends_the_work() {
+        let mut numbers = 0..100;
+        let work = |number: i32| if number == 7 { panic!("seven") } else { number };
+        let all = || map_ordered(|| numbers.next(), work, |_| ControlFlow::Continue(()));
+        assert!(catch_unwind(AssertUnwindSafe(all)).is_err());
+    }
 
     #[test]
     fn what_was_done_comes_in_order_and_ends_when_asked() {

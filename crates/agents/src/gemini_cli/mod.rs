@@ -81,6 +81,7 @@ static FACTS: Facts = Facts {
             PathRule { on: &[], base: PathBase::Home, path: &[".gemini", "commands"] },
         ],
         form: CommandForm::Toml,
+        are_calls_written_down: false,
     }),
     tool_servers: &[
         PathRule { on: &[], base: PathBase::Project, path: &[".gemini", "settings.json"] },

@@ -82,6 +82,7 @@ static FACTS: Facts = Facts {
             PathRule { on: &[], base: PathBase::Home, path: &[".config", "opencode", "commands"] },
         ],
         form: CommandForm::Markdown,
+        are_calls_written_down: false,
     }),
     // Set by our plugin: OpenCode itself tells nothing.
     session_variables: &["CARRYOVER_OPENCODE_SESSION"],

@@ -74,7 +74,11 @@ pub(crate) fn cmd_handoff(
     args: &HandoffArgs,
 ) -> Result<(), CommandError> {
     let project = args.project.as_deref().map(resolve_path);
-    let session = choice::choose_calling_session(ui, context, globals, &args.session, project.clone())?;
+    // Where a folder is named, it is the newest session of that.
+    let session = match &project {
+        Some(_) => choice::choose_session(ui, context, globals, &args.session, project.clone())?,
+        None => choice::choose_calling_session(ui, context, globals, &args.session)?,
+    };
     let mut warnings = choice::announce_open(ui, &session)?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let distilled = ui.while_reading(&session, || distil_session(context, &session, options))?;

@@ -105,7 +105,7 @@ pub(super) fn import_opened(
     capsule: Capsule,
 ) -> Result<(), CommandError> {
     let target = match how.target {
-        Some(agent) if agent.writer().is_none() => return Err(explain_no_writer(agent, path)),
+        Some(agent) if agent.writer().is_none() => return Err(explain_no_writer(agent)),
         Some(agent) => TargetChoice { agent, reason: "it was named".to_owned(), is_ambiguous: false },
         None => settle_target(ui, context, globals, &capsule.manifest)?,
     };
@@ -140,11 +140,11 @@ pub(super) fn import_opened(
 }
 
 /// An agent that takes words only gets them in a second step: the files of a capsule come with its session.
-fn explain_no_writer(agent: &dyn Agent, path: &Path) -> CommandError {
+fn explain_no_writer(agent: &dyn Agent) -> CommandError {
     let facts = agent.facts();
     CommandError::new(ErrorKind::Io, format!("no session can be written for {}", facts.name))
-        .with_hint(format!("`carryover import {}` brings it to an agent that takes it", path.display()))
-        .with_hint(format!("`carryover resume @last --target {}` then hands it over as words", facts.id))
+        .with_hint("without `--target`, or with another, it is brought to an agent that takes it, and its id told")
+        .with_hint(format!("`carryover resume ID --target {}` then hands it over as words", facts.id))
 }
 
 /// The command for a session that was found, where a word means one and no capsule.

@@ -121,7 +121,7 @@ struct SaveDocument<'a> {
 
 pub(crate) fn cmd_save(ui: &mut Ui, context: &Context, globals: Globals, args: &SaveArgs) -> Result<(), CommandError> {
     let project = args.project.as_deref().map(resolve_path);
-    let session = choice::choose_calling_session_surely(ui, context, globals, &args.session)?;
+    let session = choice::choose_calling_session_or_refuse(ui, context, globals, &args.session)?;
     let options = SaveOptions {
         project: project.as_deref(),
         kind: args.kind.as_deref(),

@@ -328,8 +328,13 @@ fn agent_that_takes_words_only_is_told_of_with_the_way_there() {
     let said = env.run(&["import", "fix.tar.zst", "--target", "windsurf"]);
     assert_eq!(said.code, Some(3));
     assert!(said.stderr.contains("no session can be written for Windsurf"), "{}", said.stderr);
-    assert!(said.stderr.contains("carryover resume @last --target windsurf"), "{}", said.stderr);
+    assert!(said.stderr.contains("carryover resume ID --target windsurf"), "{}", said.stderr);
     assert!(!env.home().join(".carryover/resumes").exists(), "nothing was written");
+    // The way that it tells of.
+    let brought = env.json("import", &["import", "fix.tar.zst", "--project", "elsewhere", "--target", "codex"]);
+    let id = brought["resume"]["session_id"].as_str().unwrap();
+    env.run(&["resume", id, "--target", "windsurf"]).success();
+    assert!(env.project().join("elsewhere/.windsurf/rules/resumed-session.md").exists());
 }
 
 #[test]

@@ -266,22 +266,24 @@ fn a_skill_that_began_it_is_its_command() {
 #[test]
 fn a_command_whose_text_was_sent_is_known_by_it() {
     let env = TestEnv::with_sessions();
-    let command = "calc/.claude/commands/workspace.learn.md";
-    env.write(
-        command,
-        "---\ndescription: Learn\n---\n\nHelp the user to understand this: $ARGUMENTS\n\nIn small steps.\n",
-    );
+    let text = "Help the user to understand this: $ARGUMENTS\n\nIn small steps.\n";
+    env.write("calc/.claude/commands/workspace.learn.md", text);
+    let command = "calc/.gemini/commands/workspace.learn.toml";
+    env.write(command, &format!("prompt = \"\"\"{}\"\"\"\n", text.replace("$ARGUMENTS", "{{args}}")));
     let sent = "Help the user to understand this: the ledger\n\nIn small steps.";
     let answer = json!([{ "type": "text", "text": "What do you know of it?" }]);
     let id = "aaaaaaaa-0000-4000-8000-000000000002";
     write_session(&env, id, &[("user", json!(sent)), ("assistant", answer.clone())]);
-    let saved = save(&env, &[id]);
+    let sent = env.resume_json(&["resume", id, "--target", "gemini-cli"])["session_id"].as_str().unwrap().to_owned();
+    let saved = save(&env, &[&sent]);
     assert_eq!(saved["conversation_id"], "001-learn-the-ledger");
     let config = session_json(&saved)["agent_config"].clone();
     assert_eq!((&config["command"], &config["arguments"]), (&json!("/workspace.learn"), &json!("the ledger")));
     // Its text has changed: it was begun with that command all the same.
-    env.write(command, "Explain: $ARGUMENTS\n");
-    assert_eq!(session_json(&save(&env, &[id, "--topic", "ledgers"]))["agent_config"], config);
+    env.write(command, "prompt = 'Explain: {{args}}'\n");
+    assert_eq!(session_json(&save(&env, &[&sent, "--topic", "ledgers"]))["agent_config"], config);
+    // Where a client writes down what was typed for a command, the same words without that were typed as they are.
+    assert_eq!(session_json(&save(&env, &[id]))["agent_config"]["command"], serde_json::Value::Null);
     // One that ends a conversation is not what a conversation is about.
     let typed = "<command-message>workspace.stop-conversation</command-message>\n\
                  <command-name>/workspace.stop-conversation</command-name>";

@@ -1,7 +1,7 @@
 //! Whether a session goes on from its capsule as it would have where it was.
 //!
 //! A capsule is *deterministic* where nothing is missing for that: all that its agent's model is told was recorded, the agent's own
-//! records came along unchanged, and so did all files. Else it is *best-effort*, and what it lacks is named.
+//! records came along unchanged, and so did all files that git does not ignore, as git has them. Else it is *best-effort*, and what it lacks is named.
 
 use super::boundary::{Boundary, Knowledge, Known};
 use super::manifest::{Manifest, SOURCE};
@@ -66,7 +66,12 @@ fn find_missing_files(workspace: &WorkspaceRecord) -> Option<String> {
         return Some("no files came along".to_owned());
     }
     let n_missing = workspace.left_out.iter().filter(|left_out| !left_out.path.starts_with(SOURCE)).count();
-    (n_missing > 0).then(|| format!("left out of the files: {n_missing}"))
+    if n_missing > 0 {
+        return Some(format!("left out of the files: {n_missing}"));
+    }
+    // A conflict, or what git was told to overlook: its client may tell the model what git says.
+    let n_odd = workspace.remarks.len();
+    (n_odd > 0).then(|| format!("files that git sees otherwise there: {n_odd}"))
 }
 
 /// A masked secret is another word than the one that was said. Capsules from before they were counted do not say whether any is.

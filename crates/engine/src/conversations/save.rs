@@ -408,7 +408,7 @@ impl Draft<'_> {
             Some((called.name, arguments))
         };
         // Those of ours that end a conversation, or go on with one, are not what it is about.
-        typed.or_else(sent).filter(|(name, _)| !NO_TYPES.contains(&name_in_family(name)))
+        typed.or_else(sent).filter(|(name, _)| !is_own_without_type(name))
     }
 
     fn first_prompt(&self) -> Option<&str> {
@@ -473,6 +473,13 @@ fn type_from_command(command: Option<&str>) -> String {
     name.unwrap_or_else(|| DEFAULT_TYPE.to_owned())
 }
 
+/// Whether a command is one of ours that begins no conversation; a user's own may be called like one.
+fn is_own_without_type(command: &str) -> bool {
+    let name = command.trim_start_matches('/');
+    let bare = OWN_FAMILIES.iter().find_map(|family| name.strip_prefix(family)?.strip_prefix(['.', '-', ':']));
+    bare.is_some_and(|bare| NO_TYPES.contains(&bare))
+}
+
 /// The name of a command without its family. A name of several words may be joined by hyphens, too: only our own families
 /// are known in it.
 fn name_in_family(command: &str) -> &str {
@@ -491,6 +498,16 @@ fn summarize(brief: &Brief) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_of_ours_are_told_from_a_users() {
+        for own in ["/workspace.resume", "/workspace-stop-conversation", "/carryover.handoff"] {
+            assert!(is_own_without_type(own), "{own}");
+        }
+        for other in ["/db:resume", "/resume", "/my.handoff", "/workspace.plan"] {
+            assert!(!is_own_without_type(other), "{other}");
+        }
+    }
 
     #[test]
     fn a_type_is_the_name_of_the_command() {

@@ -24,7 +24,7 @@ impl World {
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, text).unwrap();
         }
-        Self { folder, files: CommandFiles { folders: PLACES, own_folders: &[], form } }
+        Self { folder, files: CommandFiles { folders: PLACES, own_folders: &[], form, are_calls_written_down: false } }
     }
 
     fn find(&self, prompt: &str) -> Option<(String, Option<String>)> {

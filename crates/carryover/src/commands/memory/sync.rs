@@ -90,7 +90,10 @@ pub(super) fn sync_files(
     // Who read one file before may read another one now.
     let is_told_by_it =
         |facts: &Facts| plan.changes.iter().any(|change| change.agents.iter().any(|agent| agent.id == facts.id));
-    plan.told = plan_sync(context, &request)?.told.into_iter().filter(|(facts, _)| !is_told_by_it(facts)).collect();
+    let request = SyncRequest { from: Some(&plan.source), ..request };
+    if let Ok(now) = plan_sync(context, &request) {
+        plan.told = now.told.into_iter().filter(|(facts, _)| !is_told_by_it(facts)).collect();
+    }
     tell_result(ui, &plan, args, report.undo_id.as_deref())
 }
 

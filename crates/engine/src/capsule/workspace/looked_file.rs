@@ -12,8 +12,8 @@ use super::super::member_path::{check_link, path_bytes};
 use super::path_or_odd;
 use super::secret_scan::{holds_secret, stream_holds_secret};
 
-/// Files up to this length are looked at and packed from memory; several are held at a time.
-const HELD_BYTES: u64 = 1 << 20;
+/// Files up to this length are packed as they were looked at, from memory; several are held at a time.
+const HELD_BYTES: u64 = 8 << 20;
 const HOLDS_SECRETS: &str = "holds secrets";
 const LEADS_TO_SECRETS: &str = "is a link to a name that holds secrets";
 const UNREADABLE: &str = "could not be read";
