@@ -97,7 +97,7 @@ pub(crate) fn ask_twice() -> Result<Passphrase, CommandError> {
     if again.is_some_and(|again| again.expose() == first.expose()) {
         return Ok(first);
     }
-    Err(CommandError::usage("the two are not the same"))
+    Err(CommandError::usage("the two are not the same").with_hint("nothing was written; run it again"))
 }
 
 /// Asks without showing what is typed; none where it was left, or nobody can be asked.

@@ -228,7 +228,13 @@ fn working_directory() -> Result<PathBuf, CommandError> {
 
 /// A path without links; one that does not exist stays as it is.
 pub(crate) fn resolve_path(path: &Path) -> PathBuf {
-    let Ok(path) = fs_err::canonicalize(path) else { return path.to_path_buf() };
+    // What is not there yet is in a folder that is.
+    let existing = path.ancestors().find(|above| above.exists()).unwrap_or(path);
+    let Ok(real) = fs_err::canonicalize(existing) else { return path.to_path_buf() };
+    let path = match path.strip_prefix(existing) {
+        Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+        _ => real,
+    };
     // Windows answers with a prefix that no client writes.
     match path.to_str().and_then(|text| text.strip_prefix(r"\\?\")) {
         Some(rest) if !rest.starts_with("UNC") => PathBuf::from(rest),

@@ -12,7 +12,7 @@ use carryover_engine::capsule::import::{
     ImportOptions, Imported, TargetChoice, WorkspaceOutcome, choose_target, import_capsule,
 };
 use carryover_engine::capsule::manifest::Manifest;
-use carryover_engine::capsule::shelf::find_capsules;
+use carryover_engine::capsule::shelf::{ShelvedCapsule, find_capsules};
 use carryover_engine::client;
 use carryover_engine::context::Context;
 use carryover_engine::sessions::select::{Query, select_session};
@@ -82,7 +82,10 @@ pub(crate) fn cmd_import(
     args: &ImportArgs,
 ) -> Result<(), CommandError> {
     let Some(word) = &args.capsule else { return listing::list_importable(ui, context, globals) };
-    if let Some(words) = find_session(context, &args.how, word) {
+    if let Some((words, capsule)) = find_session(context, &args.how, word) {
+        if let Some(id) = capsule.filter(|_| !ui.is_json()) {
+            ui.hint(format_args!("that is the session itself; `carryover import {id}` opens a capsule of it"))?;
+        }
         if args.how.force {
             return Err(CommandError::usage(
                 "`--force` writes a capsule's files, and that is a session of this machine",
@@ -147,13 +150,24 @@ fn explain_no_writer(agent: &dyn Agent) -> CommandError {
         .with_hint(format!("`carryover resume ID --target {}` then hands it over as words", facts.id))
 }
 
-/// The command for a session that was found, where a word means one and no capsule.
-fn find_session(context: &Context, how: &ImportHow, word: &Path) -> Option<Vec<String>> {
-    if context.cwd.join(word).exists() || !find_capsules(context, &word.to_string_lossy()).is_empty() {
+/// The command for a session that was found, where a word means one, with the id of a capsule of it: a session that is here may
+/// have gone on since.
+fn find_session(context: &Context, how: &ImportHow, word: &Path) -> Option<(Vec<String>, Option<String>)> {
+    if context.cwd.join(word).exists() {
         return None;
     }
-    let query = Query { words: Some(word.to_string_lossy().into_owned()), ..Query::default() };
+    let word = word.to_string_lossy();
+    let capsules = find_capsules(context, &word);
+    if capsules.iter().any(|capsule| capsule.manifest.id.starts_with(&*word)) {
+        return None;
+    }
+    let query = Query { words: Some(word.clone().into_owned()), ..Query::default() };
     let session = select_session(context, &query).ok()?.session;
+    let is_of_it = |capsule: &ShelvedCapsule| capsule.manifest.source.session_id == session.found.id.0;
+    if !capsules.iter().all(is_of_it) {
+        return None;
+    }
+    let capsule = capsules.into_iter().next().map(|capsule| capsule.manifest.id);
     let agent = how.target.unwrap_or(session.agent).facts().id;
     let (id, source) = (&session.found.id, session.agent.facts().id);
     let mut words = vec!["resume".to_owned(), format!("--session={id}"), format!("--source={source}")];
@@ -161,7 +175,7 @@ fn find_session(context: &Context, how: &ImportHow, word: &Path) -> Option<Vec<S
     words.extend(how.project.as_ref().map(|project| format!("--project={}", project.display())));
     words.extend(how.tokens.map(|tokens| format!("--tokens={tokens}")));
     words.extend(how.fork.then(|| "--fork".to_owned()));
-    Some(words)
+    Some((words, capsule))
 }
 
 /// The agent that is chosen by itself; where others would do as well and somebody is there, it is asked for.

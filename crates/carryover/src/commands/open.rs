@@ -50,7 +50,9 @@ pub(crate) fn cmd_open(ui: &mut Ui, context: &Context, globals: Globals, args: &
     let found = find_share(ui, context, &args.share)?;
     let path = found.path();
     let key = choose_key(context, is_locked_by_passphrase(path)?, &args.identity, args.passphrase_file.as_deref())?;
-    let opened = ui.while_doing("decrypting…", || open_share(context, path, &key))?;
+    let open = || open_share(context, path, &key);
+    // A key may ask for its own passphrase, and nothing is to stand over the question.
+    let opened = if args.identity.is_empty() { ui.while_doing("decrypting…", open) } else { open() }?;
     let capsule = Capsule::open(&opened.capsule)?;
     import_opened(ui, context, globals, &args.how, &found.shown_path(), capsule)
 }

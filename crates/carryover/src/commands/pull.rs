@@ -207,7 +207,9 @@ pub(super) fn pull_capsules(
     let failed = (n_failed > 0).then(|| {
         let message = format!("{n_failed} of {} sessions could not be pulled", chosen.len());
         CommandError::new(ErrorKind::Io, message)
-            .with_hint("`carryover push SESSION` where they are sends what is missing")
+            .with_hint(
+                "`carryover push SESSION` where they are sends what is missing there; what is damaged has to be deleted first",
+            )
     });
     Ok(PulledCapsules { capsules: pulled, failed })
 }

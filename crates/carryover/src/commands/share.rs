@@ -201,6 +201,10 @@ pub(super) fn preview_share(ui: &mut Ui, sealed: &SealedCapsule) -> Result<(), C
             let excerpt = carryover_core::plain::one_line(&masked.excerpt, 100);
             ui.status(format_args!("    {DIM}{}{DIM:#} …{excerpt}", masked.member))?;
         }
+        let more = masks.values().sum::<usize>().saturating_sub(MAX_SHOWN_MASKS);
+        if more > 0 {
+            ui.status(format_args!("    {DIM}… and {more} more{DIM:#}"))?;
+        }
     } else {
         ui.warning("secrets are in it as they are: whoever opens it has them")?;
     }

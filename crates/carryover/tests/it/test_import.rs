@@ -154,7 +154,8 @@ fn folder_with_other_work_in_it_is_left_alone() {
     assert_eq!(left["workspace"]["outcome"], "left");
     assert!(left["resume"]["warnings"].to_string().contains("otherwise in this folder"), "{left:#}");
     assert_eq!(fs_err::read_to_string(env.project().join("kept.txt")).unwrap(), "mine\n");
-    let (env, _) = import_again(env, &capsule, &["--force"]);
+    let (env, done) = import_again(env, &capsule, &["--force"]);
+    assert!(done["resume"]["warnings"].to_string().contains("are not kept"), "{done}");
     assert_eq!(fs_err::read_to_string(env.project().join("kept.txt")).unwrap(), "kept.txt as it was\n");
 }
 
@@ -344,4 +345,18 @@ fn session_of_this_machine_is_gone_on_with_as_resume_does() {
     assert!(said.stderr.contains("of 500"), "{}", said.stderr);
     let said = env.run(&["import", CLAUDE, "--force"]);
     assert!(said.code == Some(64) && said.stderr.contains("session of this machine"), "{}", said.stderr);
+}
+
+#[test]
+fn session_that_is_here_is_taken_before_a_capsule_of_it() {
+    let env = TestEnv::with_sessions();
+    env.run(&["capsule", "export", CLAUDE, "--files", "none"]).success();
+    let said = env.run(&["import", CLAUDE, "--target", "codex"]).success();
+    assert!(said.stderr.contains("that is the session itself; `carryover import "), "{}", said.stderr);
+    assert!(!said.stderr.contains("verified"), "{}", said.stderr);
+    // By its own id, it is the capsule.
+    let listed = env.json("import-list", &["import"]);
+    let capsule = listed["items"].as_array().unwrap().iter().find(|item| item["path"].is_string()).unwrap();
+    let said = env.run(&["import", capsule["id"].as_str().unwrap(), "--target", "pi"]).success();
+    assert!(said.stderr.contains("verified"), "{}", said.stderr);
 }

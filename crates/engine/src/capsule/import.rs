@@ -26,6 +26,9 @@ use crate::write::undo_files::{WorkspaceJournal, WorkspaceLock, abandon_workspac
 
 /// Is part of the names of files on their way into a folder that something else is in.
 const FORCED_MARK: &str = "import";
+const NOT_KEPT: &str = "files that were written over are not kept: `carryover undo` does not bring them back";
+/// So many remarks on files are told.
+const MAX_REMARKS: usize = 5;
 
 /// How a capsule is gone on with.
 #[derive(Clone)]
@@ -115,7 +118,11 @@ pub fn import_capsule(
 ) -> Result<Imported, CapsuleError> {
     let made = make_project(capsule, options)?;
     let (workspace, journal) = bring_workspace(context, capsule, options)?;
-    let imported = import_session(context, capsule, options, workspace);
+    let is_for_good = journal.is_none() && matches!(workspace, WorkspaceOutcome::Restored(_));
+    let mut imported = import_session(context, capsule, options, workspace);
+    if let (true, Ok(imported)) = (is_for_good, &mut imported) {
+        imported.report.warnings.push(NOT_KEPT.to_owned());
+    }
     let resume = imported.as_ref().ok().and_then(|imported| imported.report.undo_id.as_deref());
     match (journal, &imported) {
         (Some(id), Ok(_)) => name_resume(context, &id, resume)?,
@@ -192,6 +199,10 @@ fn import_session(
     let (mut report, own_records) =
         carry_session(context, &capsule.manifest, &laid_out, options, &project, &mut warnings)?;
     warnings.extend(mode_drift(capsule, &report));
+    if matches!(workspace, WorkspaceOutcome::Restored(_)) {
+        let told = capsule.workspace.remarks.iter().take(MAX_REMARKS);
+        warnings.extend(told.map(|remark| format!("{} {}", remark.path, remark.reason)));
+    }
     warnings.append(&mut report.warnings);
     report.warnings = warnings;
     Ok(Imported { project, workspace, own_records, masked, report })

@@ -1,12 +1,12 @@
 //! Making a capsule of a session.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use carryover_agents::Env;
-use carryover_core::redact::{mask_excerpts, redact_text};
+use carryover_core::redact::{mask_excerpts, mask_kinds, redact_text};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::Header;
 use serde::Serialize;
@@ -306,14 +306,19 @@ impl SealedCapsule {
         self.manifest.masked.clone().unwrap_or_default()
     }
 
-    /// The first masks, as they will be read.
+    /// Some masks as they will be read, the first of each kind before others.
     pub fn show_masks(&self, most: usize) -> Vec<Masked> {
-        let mut shown = Vec::new();
+        let (mut firsts, mut others, mut kinds) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (member, text) in self.texts() {
-            let excerpts = mask_excerpts(&text).take(most.saturating_sub(shown.len()));
-            shown.extend(excerpts.map(|excerpt| Masked { member: member.to_owned(), excerpt: excerpt.to_owned() }));
+            for excerpt in mask_excerpts(&text) {
+                let is_first = mask_kinds(excerpt).last().is_some_and(|kind| kinds.insert(kind.to_owned()));
+                let shown = if is_first { &mut firsts } else { &mut others };
+                if shown.len() < most {
+                    shown.push(Masked { member: member.to_owned(), excerpt: excerpt.to_owned() });
+                }
+            }
         }
-        shown
+        firsts.into_iter().chain(others).take(most).collect()
     }
 
     /// The members that are text of the session's.

@@ -54,7 +54,8 @@ impl Copies {
         // One that was brought back is itself, and one that was saved is no session.
         let is_copy = |journal: &Journal| {
             let others = [journal::SAVED_CONVERSATION, journal::RESTORED_WORKSPACE];
-            journal.source.agent != journal::FROM_LEDGER && !others.contains(&journal.target.agent.as_str())
+            let is_session = !journal.target.session.0.is_empty() && !others.contains(&journal.target.agent.as_str());
+            journal.source.agent != journal::FROM_LEDGER && is_session
         };
         let sessions =
             |journal: &Journal| journal.state == State::Done && journal.blocks.is_empty() && is_copy(journal);

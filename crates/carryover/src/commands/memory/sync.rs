@@ -156,6 +156,7 @@ fn tell_result(ui: &mut Ui, plan: &SyncPlan, args: &SyncArgs, undo_id: Option<&s
         ui.status(format_args!("{} is not told of {}: {}", facts.name, plan.source, one_line(reason, 200)))?;
     }
     match (plan.changes.is_empty(), plan.left.is_empty()) {
+        (true, true) if plan.told.is_empty() => ui.status("nothing to do: no agent is here that could be told")?,
         (true, true) => ui.status(format_args!("nothing to do: all of them are told of {}", plan.source))?,
         (true, false) => ui.status("nothing was written")?,
         (false, _) => {}
