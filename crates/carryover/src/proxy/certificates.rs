@@ -29,14 +29,18 @@ impl TrustedCertificates {
         }
     }
 
-    /// Reads all of them. One that cannot be read is missing, as it is for the clients that know these variables; that there are none
-    /// at all is an error.
+    /// Reads all of them. A file that a variable names and that cannot be read is an error, and so is that there are none at all.
     pub(super) fn load(&self) -> io::Result<RootCertStore> {
         let mut roots = RootCertStore::empty();
         let mut first_error = None;
         for CertificateResult { certs, errors, .. } in self.load_system() {
             roots.add_parsable_certificates(certs);
             first_error = first_error.or_else(|| errors.first().map(ToString::to_string));
+        }
+        for (variable, path) in [("SSL_CERT_FILE", &self.file), ("NODE_EXTRA_CA_CERTS", &self.extra)] {
+            if let Some(error) = path.as_ref().and_then(|path| fs_err::File::open(path).err()) {
+                return Err(io::Error::other(format!("the certificates that {variable} names: {error}")));
+            }
         }
         if let Some(extra) = self.extra.as_ref().and_then(|path| CertificateDer::pem_file_iter(path).ok()) {
             roots.add_parsable_certificates(extra.flatten());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::container::{Content, Member, PackedForm, write_archive};
 use super::fidelity::Fidelity;
-use super::manifest::{MANIFEST, Manifest};
+use super::manifest::{MANIFEST, Manifest, SNAPSHOT};
 use super::{Capsule, CapsuleError};
 use crate::context::Context;
 use crate::own::files;
@@ -13,6 +13,8 @@ use crate::sessions::list::ListedSession;
 use crate::sessions::read::session_start;
 
 const FOLDER: &str = "capsules";
+/// What a capsule says of itself stands behind its transcript and records.
+const MAX_LOOKED_THROUGH: u64 = 64 << 20;
 /// How the name of a packed capsule ends, where we choose it.
 const FILE_END: &str = ".tar.zst";
 
@@ -26,6 +28,11 @@ pub struct ShelvedCapsule {
 impl ShelvedCapsule {
     /// What it lacks to be deterministic, by its own documents.
     pub fn read_fidelity(&self) -> Result<Fidelity, CapsuleError> {
+        let members = self.manifest.members.iter().filter(|member| member.name != SNAPSHOT);
+        if members.map(|member| member.bytes).fold(0, u64::saturating_add) > MAX_LOOKED_THROUGH {
+            let lacks = vec!["too long to be looked through in a list; `carryover capsule inspect` tells".to_owned()];
+            return Ok(Fidelity { lacks });
+        }
         let (boundary, workspace) = Capsule::open(&self.path)?.read_documents()?;
         Ok(Fidelity::from_documents(&self.manifest, &boundary, &workspace))
     }

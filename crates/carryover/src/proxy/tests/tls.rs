@@ -202,12 +202,14 @@ fn a_service_that_speaks_http_2_alone_is_told() {
 
 #[test]
 fn a_file_of_certificates_that_is_not_there_is_named() {
-    let home = tempfile::tempdir().unwrap();
-    let vars = BTreeMap::from([("SSL_CERT_FILE".to_owned(), "/gone/authority.pem".to_owned())]);
-    let stage = Stage::start(home, vars, |port| format!("https://localhost:{port}"));
-    let mut client = stage.connect();
-    client.send(stage.head("Content-Length: 0\r\nConnection: close\r\n"));
-    let answer = String::from_utf8(client.read_rest()).unwrap();
-    assert!(answer.contains("there are no certificates that could be trusted: "), "{answer}");
-    assert!(answer.contains("/gone/authority.pem"), "{answer}");
+    for variable in ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"] {
+        let home = tempfile::tempdir().unwrap();
+        let vars = BTreeMap::from([(variable.to_owned(), "/gone/authority.pem".to_owned())]);
+        let stage = Stage::start(home, vars, |port| format!("https://localhost:{port}"));
+        let mut client = stage.connect();
+        client.send(stage.head("Content-Length: 0\r\nConnection: close\r\n"));
+        let answer = String::from_utf8(client.read_rest()).unwrap();
+        assert!(answer.contains(&format!("the certificates that {variable} names")), "{answer}");
+        assert!(answer.contains("/gone/authority.pem"), "{answer}");
+    }
 }

@@ -16,6 +16,7 @@ use super::secret_scan::{holds_secret, stream_holds_secret};
 const HELD_BYTES: u64 = 8 << 20;
 const HOLDS_SECRETS: &str = "holds secrets";
 const LEADS_TO_SECRETS: &str = "is a link to a name that holds secrets";
+pub(super) const TOO_MUCH: &str = "is more than a capsule holds";
 const UNREADABLE: &str = "could not be read";
 
 /// What becomes of a path.
@@ -52,8 +53,8 @@ impl FileContent {
     }
 }
 
-/// Looks at a path below a folder; with `redact`, also for secrets.
-pub(super) fn look_at_file(root: &Path, path: &[u8], redact: bool) -> Result<LookedFile, CapsuleError> {
+/// Looks at a path below a folder, where no more than `left` bytes are taken; with `redact`, also for secrets.
+pub(super) fn look_at_file(root: &Path, path: &[u8], left: u64, redact: bool) -> Result<LookedFile, CapsuleError> {
     let place = root.join(path_or_odd(path));
     let metadata = match fs_err::symlink_metadata(&place) {
         Ok(metadata) => metadata,
@@ -68,6 +69,9 @@ pub(super) fn look_at_file(root: &Path, path: &[u8], redact: bool) -> Result<Loo
     }
     if metadata.len() > limits::MAX_FILE_BYTES {
         return Ok(LookedFile::LeftOut("is larger than 1 GB"));
+    }
+    if metadata.len() > left {
+        return Ok(LookedFile::LeftOut(TOO_MUCH));
     }
     look_at_content(place, &metadata, redact)
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use carryover_agents::formats::file::open_regular;
 use carryover_agents::formats::ordered_pool::map_ordered;
@@ -21,7 +22,7 @@ use super::super::tar_walk::{EntryKind, TarEntry, TarStream, walk_tar};
 use super::bare_layout::{BareLayouts, REASON};
 use super::collect::{Collected, StagedBlob};
 use super::git_state::Repository;
-use super::looked_file::{FileContent, LookedFile, look_at_file};
+use super::looked_file::{FileContent, LookedFile, TOO_MUCH, look_at_file};
 use super::secret_scan::holds_secret;
 use super::{LeftOut, StagedChange, WorkspaceRecord, path_or_odd};
 
@@ -33,6 +34,7 @@ const BUFFER_BYTES: usize = 256 << 10;
 const JOB_BYTES: u32 = 512 << 10;
 /// What is staged is held as a whole.
 const MAX_BLOB_BYTES: u64 = 64 << 20;
+const MAX_TREE_BYTES: u64 = limits::MAX_TOTAL_BYTES / 2;
 
 /// What a snapshot was found to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,11 +105,14 @@ impl SnapshotWriter {
     /// Looking for secrets takes longer than packing does, so files are looked at a few ahead.
     fn write_tree(&mut self, root: &Path, tree: &BTreeSet<Vec<u8>>) -> Result<(), CapsuleError> {
         let (mut waiting, mut written, redact) = (tree.iter(), Ok(()), self.redact);
+        // What cannot be taken any more need not be looked at.
+        let left = AtomicU64::new(MAX_TREE_BYTES - self.summary.bytes.min(MAX_TREE_BYTES));
         map_ordered(
             || waiting.next(),
-            |path| (path, look_at_file(root, path, redact)),
+            |path| (path, look_at_file(root, path, left.load(Ordering::Relaxed), redact)),
             |(path, looked)| {
                 written = looked.and_then(|looked| self.write_looked(path, looked));
+                left.store(MAX_TREE_BYTES - self.summary.bytes.min(MAX_TREE_BYTES), Ordering::Relaxed);
                 if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             },
         );
@@ -125,8 +130,8 @@ impl SnapshotWriter {
             LookedFile::File(stat, content) => (stat, content),
         };
         let length = content.n_bytes();
-        if self.summary.bytes + length > limits::MAX_TOTAL_BYTES / 2 || self.summary.files >= limits::MAX_FILES {
-            self.leave_out(path, "is more than a capsule holds");
+        if self.summary.bytes + length > MAX_TREE_BYTES || self.summary.files >= limits::MAX_FILES {
+            self.leave_out(path, TOO_MUCH);
             return Ok(());
         }
         let header = file_header(stat.mode, stat.modified_seconds, length);
