@@ -102,7 +102,7 @@ fn describe<T>(known: &Known<T>, tell: impl Fn(&T) -> String) -> String {
 
 fn write_boundary(ui: &mut Ui, boundary: &Boundary) -> Result<(), CommandError> {
     let text = |known: &Known<String>| describe(known, String::clone);
-    let names = |list: &Vec<String>| list.join(", ");
+    let names = |list: &Vec<String>| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
     let rows = [
         ("model", text(&boundary.model)),
         ("routing", text(&boundary.routing)),
