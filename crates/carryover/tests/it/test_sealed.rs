@@ -167,13 +167,44 @@ fn conversation_in_the_open_is_sealed_from_then_on_and_what_was_readable_is_told
     assert!(sealed["warnings"].to_string().contains("in the open until now"), "{sealed:#}");
     check_nothing_said(&env, &SAID);
     assert!(!folder(&sealed).join(".session/messages.jsonl").exists());
-    // Words of somebody else stay, and are said to.
-    let env = sender();
-    let open = save(&env, &[CLAUDE, "--topic", "calc"]);
-    fs_err::write(folder(&open).join("conversation.md"), "# Mine\n\nWe fix the bug.\n").unwrap();
-    let sealed = seal(&env, &[]);
-    assert!(sealed["warnings"].to_string().contains("written in by hand and stays as it is"), "{sealed:#}");
-    assert_eq!(fs_err::read_to_string(folder(&open).join("conversation.md")).unwrap(), "# Mine\n\nWe fix the bug.\n");
+}
+
+#[test]
+fn document_that_was_written_in_by_hand_is_not_left_open_beside_what_is_sealed() {
+    for saves_between in [false, true] {
+        let env = sender();
+        let document = folder(&save(&env, &[CLAUDE, "--topic", "calc"])).join("conversation.md");
+        let mine = fs_err::read_to_string(&document).unwrap() + "note\n";
+        fs_err::write(&document, &mine).unwrap();
+        if saves_between {
+            save(&env, &[CLAUDE]);
+        }
+        let before = env.files();
+        for more in [&[] as &[&str], &["--dry-run"]] {
+            let said = env.run(&[&["save", CLAUDE, "--encrypt", "--recipient", KEY], more].concat());
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(said, @r"
+    exit code 3
+    --- stderr
+    error: [HOME]/calc/conversations/2026-11-15/001-conversation-calc/conversation.md was written in by hand, and what was said would stay readable in it
+    hint: nothing was written: move it out of the project, or delete it, and save again
+    ");
+            }
+            assert!(env.files() == before);
+        }
+        // Out of the way, it keeps nobody from sealing.
+        fs_err::rename(&document, env.home().join("mine.md")).unwrap();
+        seal(&env, &[]);
+        check_nothing_said(&env, &SAID);
+        // Beside what is sealed, words of somebody else stay, and are said to; quotes do not.
+        let text = fs_err::read_to_string(&document).unwrap() + "My own words.\n";
+        fs_err::write(&document, &text).unwrap();
+        let sealed = seal(&env, &[]);
+        assert!(sealed["warnings"].to_string().contains("written in by hand and stays as it is"), "{sealed:#}");
+        assert_eq!(fs_err::read_to_string(&document).unwrap(), text);
+        fs_err::write(&document, &mine).unwrap();
+        assert_eq!(env.run(&["save", CLAUDE, "--encrypt", "--recipient", KEY]).code, Some(3));
+    }
 }
 
 #[test]

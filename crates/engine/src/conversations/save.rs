@@ -9,8 +9,8 @@ use carryover_core::distill::{Brief, Event, Quoting};
 use carryover_core::plain::one_line;
 use carryover_core::render::saved::{
     AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessage, SavedMessages,
-    SavedSession, SavedStatus, SealedHead, append_messages, is_type, render_document, render_sealed_document,
-    save_messages, slugify,
+    SavedSession, SavedStatus, SealedHead, append_messages, is_type, quotes_any, render_document,
+    render_sealed_document, save_messages, slugify,
 };
 use carryover_core::time::Timestamp;
 
@@ -152,6 +152,7 @@ pub fn plan_save(
     let status = options.status.or(stands).unwrap_or_default();
     let draft =
         Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root, seals, status };
+    draft.refuse_open_document(earlier)?;
     let (conversation, head) = draft.make_conversation(earlier, predecessor, &listing.conversations);
     let mut plan = SavePlan {
         is_new: earlier.is_none(),
@@ -257,6 +258,18 @@ struct Draft<'a> {
 }
 
 impl Draft<'_> {
+    /// A document that somebody wrote in is not rewritten, so what was said would stay readable in it. One that was left in
+    /// the open tells it in whatever words are there now; one that was sealed may have been given quotes.
+    fn refuse_open_document(&self, earlier: Option<&Conversation>) -> Result<(), ResumeError> {
+        let Some(earlier) = earlier.filter(|_| self.seals) else { return Ok(()) };
+        let by_hand = earlier.read_document().filter(|now| hash_text(now) != earlier.saved.document.hash);
+        let tells = |now: &String| !earlier.is_sealed(self.context) || quotes_any(now, &self.messages.messages);
+        match by_hand.filter(tells) {
+            Some(_) => Err(ResumeError::OpenDocument(earlier.document_file())),
+            None => Ok(()),
+        }
+    }
+
     /// The conversation as it will be: in the folder that it has, or in a new one.
     fn make_conversation(
         &self,

@@ -70,6 +70,16 @@ pub fn append_messages(document: &str, messages: &[SavedMessage], agent_name: &s
     format!("{document}{gap}{}", render_messages(messages, agent_name))
 }
 
+/// Whether a document tells a message word for word.
+pub fn quotes_any(document: &str, messages: &[SavedMessage]) -> bool {
+    let document = format!("\n{}\n", document.replace('\r', ""));
+    let mut said = messages.iter().filter(|message| message.role != SavedRole::Tool);
+    said.any(|message| {
+        let quote = quote_block(&message.content);
+        !quote.is_empty() && document.contains(&format!("\n{quote}\n"))
+    })
+}
+
 /// Where it stands, in quotes and facts.
 fn standing(brief: &Brief) -> [(&'static str, Vec<String>); 4] {
     let plan = &brief.plan;
