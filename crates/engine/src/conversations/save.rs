@@ -281,7 +281,8 @@ impl Draft<'_> {
         let (saved, head) = self.make_session(earlier, predecessor);
         let (has_messages, has_sealed) = (head.is_none(), head.is_some());
         if let Some(earlier) = earlier {
-            return (Conversation { saved, has_session: true, has_messages, has_sealed, ..earlier.clone() }, head);
+            let conversation = Conversation { saved, has_session: true, has_messages, has_sealed, ..earlier.clone() };
+            return (conversation, head);
         }
         let begun = header.started_at.unwrap_or(self.context.env.now).to_string();
         let date = begun.get(..10).unwrap_or(&begun).to_owned();
@@ -292,7 +293,9 @@ impl Draft<'_> {
         let id = format!("{:03}-{}-{topic}", number.unwrap_or(0) + 1, saved.conversation_type);
         let folder = self.root.join(FOLDER).join(&date).join(&id);
         let saved = SavedSession { conversation_id: id.clone(), ..saved };
-        (Conversation { folder, date, id, saved, has_session: true, has_messages, has_sealed }, head)
+        let conversation =
+            Conversation { folder, date, id, saved, has_session: true, damage: None, has_messages, has_sealed };
+        (conversation, head)
     }
 
     /// What is known of it, and what of that is sealed.

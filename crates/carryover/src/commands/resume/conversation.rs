@@ -156,11 +156,12 @@ impl ResumedConversation {
         is_kept.then(|| self.root.clone())
     }
 
-    /// What has changed since it was saved, for a target that gets the text of its command.
+    /// What is damaged, or has changed since it was saved, for a target that gets the text of its command.
     pub(super) fn changes(&self, context: &Context, target: &Target) -> Vec<String> {
         let saved = &self.conversation.saved;
         let command = describe_change(&saved.agent, &saved.agent_config, self.command.as_ref());
-        command.into_iter().chain(self.missing_servers(context, target)).collect()
+        let damage = self.kept.damage.clone();
+        damage.into_iter().chain(command).chain(self.missing_servers(context, target)).collect()
     }
 
     /// Servers of tools that a target lacks.

@@ -4,10 +4,16 @@ use super::SavedSession;
 use super::history::{quote_block, speaker};
 use super::messages::{SavedMessage, SavedRole};
 use crate::distill::Brief;
+use crate::plain::one_line;
 use crate::render::escape::{format_time, inline_code, safe_line};
 use crate::render::lines;
 use crate::time::Timestamp;
 use crate::transcript::Status;
+
+/// Facts of the head that are read again where there is nothing but the document.
+const BEGUN: &str = "Begun";
+const LAST_ACTIVE: &str = "Last active";
+const MESSAGES: &str = "Messages";
 
 #[derive(Debug, Clone, Copy)]
 pub struct DocumentOptions<'a> {
@@ -52,9 +58,9 @@ fn render_facts(saved: &SavedSession, options: &DocumentOptions<'_>) -> String {
     let model = saved.agent_config.model.as_deref().map(|model| format!(", {}", inline_code(model, 80)));
     let facts = [
         ("Type", saved.conversation_type.clone()),
-        ("Begun", saved.created_at.clone()),
-        ("Last active", saved.last_active.clone()),
-        ("Messages", saved.message_count.to_string()),
+        (BEGUN, saved.created_at.clone()),
+        (LAST_ACTIVE, saved.last_active.clone()),
+        (MESSAGES, saved.message_count.to_string()),
         ("Agent", format!("{}{}", safe_line(options.agent_name, 60), model.unwrap_or_default())),
         ("Go on with it", inline_code(options.resume_command, 200)),
     ];
@@ -62,6 +68,28 @@ fn render_facts(saved: &SavedSession, options: &DocumentOptions<'_>) -> String {
         out += &format!("- {name}: {fact}\n");
     }
     out
+}
+
+/// What the head of a document of ours tells of its conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DocumentHead {
+    pub title: Option<String>,
+    pub begun: Option<Timestamp>,
+    pub last_active: Option<Timestamp>,
+    pub messages: Option<usize>,
+}
+
+/// Reads the head of a document: the lines before the first section, which is where the facts stand.
+pub fn read_document_head(document: &str) -> DocumentHead {
+    let lines = || document.lines().take_while(|line| !line.starts_with("## "));
+    let fact = |name: &str| lines().find_map(|line| line.strip_prefix("- ")?.strip_prefix(name)?.strip_prefix(": "));
+    let time = |name: &str| fact(name).and_then(|at| Timestamp::parse(at.trim()));
+    DocumentHead {
+        title: lines().find_map(|line| line.strip_prefix("# ")).map(|title| one_line(title, 200)),
+        begun: time(BEGUN),
+        last_active: time(LAST_ACTIVE),
+        messages: fact(MESSAGES).and_then(|count| count.trim().parse().ok()),
+    }
 }
 
 /// Adds messages to a document that somebody has written in.
