@@ -378,15 +378,29 @@ fn passphrase_that_is_wrong_or_missing_is_told_and_nothing_is_written() {
 }
 
 #[test]
-fn pruning_drops_sealed_messages_and_what_is_saved_later_is_sealed() {
+fn pruning_leaves_what_is_sealed_and_says_so() {
     let env = sender();
     let sealed = seal(&env, &["--topic", "calc"]);
-    let pruned = env.json("conversations-prune", &["conversations", "prune", "--before", "2027-01-01", "--yes"]);
-    assert_eq!(pruned["pruned"], json!(["001-conversation-calc"]));
-    assert!(pruned["freed_bytes"].as_u64().unwrap() > 1000 && !sealed_file(&sealed).exists());
-    go_on(&env, "buy the competitor");
-    assert_eq!(save(&env, &[CLAUDE])["sealed"], true);
-    check_nothing_said(&env, &[&SAID[..], &["buy the competitor"]].concat());
+    let prune = ["conversations", "prune", "--before", "2027-01-01", "--yes"];
+    let pruned = env.json("conversations-prune", &prune);
+    assert_eq!((&pruned["pruned"], &pruned["freed_bytes"]), (&json!([]), &json!(0)));
+    assert!(pruned["warnings"].to_string().contains("001-conversation-calc is sealed and stays"), "{pruned:#}");
+    assert!(env.run(&prune).success().stderr.contains("001-conversation-calc is sealed and stays"));
+    assert!(sealed_file(&sealed).exists());
+}
+
+#[test]
+fn sealed_file_that_is_gone_is_an_error_where_it_is_to_be_opened() {
+    let env = sender();
+    let sealed = seal(&env, &["--topic", "calc"]);
+    fs_err::remove_file(sealed_file(&sealed)).unwrap();
+    env.run(&["conversations", "show", "calc"]).success();
+    insta::assert_snapshot!(env.run(&["conversations", "show", "calc", "--unseal"]), @r"
+    exit code 2
+    --- stderr
+    error: ~/calc/conversations/2026-11-15/001-conversation-calc/.session/messages.jsonl.age is not here, and nothing else holds what was said
+    hint: if it was committed, `git log -- ~/calc/conversations/2026-11-15/001-conversation-calc/.session/messages.jsonl.age` tells where git has it
+    ");
 }
 
 #[test]
