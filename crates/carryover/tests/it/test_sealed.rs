@@ -274,6 +274,8 @@ fn saves_of_a_sealed_thread_are_sealed_for_the_same_keys() {
     let second = save(&env, &[resumed["session_id"].as_str().unwrap()]);
     assert_eq!((&second["sealed"], &second["conversation_type"]), (&json!(true), &json!("debug")));
     assert_eq!(second["thread"], "2026-11-15/001-debug-calculator");
+    // The topic is the user's own; of one that has none, nothing is kept that was said.
+    assert_eq!((&second["title"], &second["conversation_id"]), (&json!("calculator"), &json!("002-debug-calculator")));
     assert_ne!(first["folder"], second["folder"]);
     check_nothing_said(&env, &SAID);
     let listed = env.json("conversations", &["conversations"]);

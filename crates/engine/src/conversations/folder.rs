@@ -6,8 +6,10 @@ use carryover_agents::formats::file::read_text;
 use carryover_agents::saved::{MESSAGES_FILE, SEALED_FILE, SESSION_FILE, SESSION_FOLDER, read_session_file};
 use carryover_core::render::saved::{SavedSession, read_document_head};
 use carryover_core::time::Timestamp;
+use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
+use crate::sessions::copies::SessionRef;
 use crate::sessions::project::{published_project, resolve_path};
 
 /// The folder in a project.
@@ -48,6 +50,11 @@ impl Conversation {
     /// The name by which it is known in its project, whatever the others are called.
     pub fn name(&self) -> String {
         format!("{}/{}", self.date, self.id)
+    }
+
+    /// The session that it was saved from.
+    pub fn session_ref(&self) -> SessionRef {
+        SessionRef { agent: self.saved.agent.clone(), session: SessionId(self.saved.session_id.clone()) }
     }
 
     pub fn session_file(&self) -> PathBuf {

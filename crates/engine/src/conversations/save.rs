@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::agent_by_name;
 use carryover_agents::saved::{SEALED_FILE, SESSION_FOLDER};
 use carryover_core::distill::{Brief, Event, Quoting};
 use carryover_core::plain::one_line;
@@ -18,7 +19,7 @@ use super::command::{find_called, find_current, split_command};
 use super::folder::{Conversation, FOLDER, conversation_root, list_conversations, number_of};
 use super::sealing::{LockBefore, NewLock, SealError, Sealed, Unsealed};
 use super::store::{FileChanges, hash_text, messages_content, session_content, write_files};
-use super::thread::{find_predecessor, find_save, list_saves, thread_name};
+use super::thread::{find_predecessor, find_save, list_saves, name_speaker, thread_name};
 use crate::capsule::masks::{MaskCounts, add_masks, subtract_masks};
 use crate::carry::canonical::build_canonical;
 use crate::carry::resume::ResumeError;
@@ -150,8 +151,9 @@ pub fn plan_save(
     let added = messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines));
     let stands = earlier.filter(|_| added == 0).map(|earlier| earlier.saved.status);
     let status = options.status.or(stands).unwrap_or_default();
-    let draft =
-        Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root, seals, status };
+    let speaker = name_speaker(context, &reference);
+    let (distilled, messages) = (&distilled, &messages);
+    let draft = Draft { context, session, options, distilled, messages, root: &root, seals, status, speaker };
     draft.refuse_open_document(earlier)?;
     let (conversation, head) = draft.make_conversation(earlier, predecessor, &listing.conversations);
     let mut plan = SavePlan {
@@ -255,6 +257,8 @@ struct Draft<'a> {
     /// Nothing of what was said may be in the open.
     seals: bool,
     status: SavedStatus,
+    /// Who answers in the document.
+    speaker: &'static str,
 }
 
 impl Draft<'_> {
@@ -286,7 +290,8 @@ impl Draft<'_> {
         }
         let begun = header.started_at.unwrap_or(self.context.env.now).to_string();
         let date = begun.get(..10).unwrap_or(&begun).to_owned();
-        let untold = if self.seals { "" } else { &saved.title };
+        let kept = self.kept_title(predecessor);
+        let untold = if self.seals { kept.as_deref().unwrap_or_default() } else { &saved.title };
         let topic = slugify(self.options.topic.unwrap_or(untold));
         let topic = if topic.is_empty() { slugify(&saved.agent) } else { topic };
         let number = all.iter().filter(|other| other.date == date).filter_map(|other| number_of(&other.id)).max();
@@ -313,13 +318,14 @@ impl Draft<'_> {
         let written = |at: Option<Timestamp>| at.unwrap_or(self.context.env.now).to_string();
         let begun = header.started_at.or(header.updated_at);
         // What is sealed has the session's own title, so that it is the same again whatever the user calls it.
-        let (topic, titled) = if self.seals { (None, None) } else { (self.options.topic, earlier) };
+        let titled = earlier.map(|earlier| earlier.saved.title.clone()).or_else(|| self.kept_title(predecessor));
+        let (topic, known_title) = if self.seals { (None, None) } else { (self.options.topic, titled.clone()) };
         let saved = SavedSession {
             schema: SAVED_SCHEMA.to_owned(),
             version: SAVED_VERSION.to_owned(),
             conversation_id: earlier.map(|earlier| earlier.id.clone()).unwrap_or_default(),
             conversation_type: kind.unwrap_or_else(|| type_from_command(agent_config.command.as_deref())),
-            title: self.choose_title(&agent_config, topic, titled),
+            title: self.choose_title(&agent_config, topic, known_title),
             status: self.status,
             created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
             last_active: written(header.updated_at.or(begun)),
@@ -342,18 +348,28 @@ impl Draft<'_> {
         if !self.seals {
             return (saved, None);
         }
-        let title = self.open_title(&saved.conversation_type, earlier);
+        let title = self.open_title(&saved.conversation_type, titled);
         let (open, head) = saved.split_sealed(title);
         (open, Some(head))
     }
 
+    /// The title of the conversation that this goes on with. In one that is sealed, that is what the user has called it:
+    /// what stands for no title names the agent, and the title of one in the open may be what was said.
+    fn kept_title(&self, predecessor: Option<&Conversation>) -> Option<String> {
+        let before = &predecessor?.saved;
+        let name = agent_by_name(&before.agent).map_or("", |agent| agent.facts().name);
+        let is_untold = || before.title == SavedSession::untold_title(&before.conversation_type, name);
+        let is_told = !self.seals || before.sealed && !is_untold();
+        is_told.then(|| before.title.clone())
+    }
+
     /// The topic that was given, the title that it had, else the session's own; the command in front of one is not said.
-    fn choose_title(&self, config: &AgentConfig, topic: Option<&str>, earlier: Option<&Conversation>) -> String {
+    fn choose_title(&self, config: &AgentConfig, topic: Option<&str>, known: Option<String>) -> String {
         if let Some(topic) = topic {
             return one_line(topic, MAX_TITLE_CHARS);
         }
-        if let Some(earlier) = earlier {
-            return earlier.saved.title.clone();
+        if let Some(known) = known {
+            return known;
         }
         let brief = &self.distilled.brief;
         let request = brief.task.request.as_ref().map(|request| request.text.as_str());
@@ -371,10 +387,9 @@ impl Draft<'_> {
     }
 
     /// The title of a sealed conversation: what the user has called it, and never what was said in it.
-    fn open_title(&self, kind: &str, earlier: Option<&Conversation>) -> String {
+    fn open_title(&self, kind: &str, known: Option<String>) -> String {
         let topic = self.options.topic.map(|topic| one_line(topic, MAX_TITLE_CHARS));
-        let title = topic.or_else(|| earlier.map(|earlier| earlier.saved.title.clone()));
-        title.unwrap_or_else(|| SavedSession::untold_title(kind, self.session.agent.facts().name))
+        topic.or(known).unwrap_or_else(|| SavedSession::untold_title(kind, self.session.agent.facts().name))
     }
 
     /// What it was begun with. The first save counts: a command that has changed since is another.
@@ -439,7 +454,7 @@ impl Draft<'_> {
         let name = self.session.agent.facts().name;
         let messages = &self.messages.messages;
         let resume_command = format!("carryover resume {}", plan.conversation.id);
-        let options = DocumentOptions { agent_name: name, resume_command: &resume_command };
+        let options = DocumentOptions { agent_name: name, speaker: self.speaker, resume_command: &resume_command };
         let sealed_file = format!("{SESSION_FOLDER}/{SEALED_FILE}");
         let saved = &plan.conversation.saved;
         let fresh = || {
@@ -459,7 +474,7 @@ impl Draft<'_> {
                 }
                 let messages = if self.seals { &[] } else { messages.as_slice() };
                 let new = messages.get(left.messages..).unwrap_or_default();
-                if new.is_empty() { now } else { append_messages(&now, new, name) }
+                if new.is_empty() { now } else { append_messages(&now, new, self.speaker) }
             }
             _ => fresh(),
         };

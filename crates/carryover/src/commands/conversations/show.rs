@@ -1,11 +1,10 @@
 //! `carryover conversations show`: one conversation, save by save.
 
-use carryover_agents::agent_by_name;
 use carryover_core::plain::strip_hidden;
 use carryover_core::render::saved::append_messages;
 use carryover_engine::context::Context;
 use carryover_engine::conversations::sealing::{is_sealed_by_passphrase, open_sealed};
-use carryover_engine::conversations::thread::list_saves;
+use carryover_engine::conversations::thread::{list_saves, name_speaker};
 use carryover_engine::conversations::{Conversation, Listing, read_messages};
 use clap::Args;
 use serde::Serialize;
@@ -93,7 +92,7 @@ fn unseal_document(ui: &Ui, context: &Context, args: &ShowArgs, chosen: &Convers
     let key = args.key.choose_key(context, is_sealed_by_passphrase(chosen)?)?;
     let opened = ui.while_doing("decrypting…", || open_sealed(context, chosen, &key))?;
     let saved = &opened.conversation.saved;
-    let name = agent_by_name(&saved.agent).map_or("The agent", |agent| agent.facts().name);
+    let name = name_speaker(context, &opened.conversation.session_ref());
     let (messages, _) = read_messages(&opened.conversation)?.unwrap_or_default();
     let title = carryover_core::plain::one_line(&saved.title, 200);
     Ok(append_messages(&format!("# {title}\n"), &messages, name))

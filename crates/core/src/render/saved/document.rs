@@ -19,6 +19,8 @@ const MESSAGES: &str = "Messages";
 pub struct DocumentOptions<'a> {
     /// The display name of the agent.
     pub agent_name: &'a str,
+    /// Who answers in it.
+    pub speaker: &'a str,
     /// The command that goes on with it.
     pub resume_command: &'a str,
 }
@@ -37,7 +39,7 @@ pub fn render_document(
         }
     }
     out += "\n## Conversation\n";
-    out + &render_messages(messages, options.agent_name)
+    out + &render_messages(messages, options.speaker)
 }
 
 /// Renders the document of a conversation that is sealed: nothing of what was said is in it.
@@ -93,9 +95,9 @@ pub fn read_document_head(document: &str) -> DocumentHead {
 }
 
 /// Adds messages to a document that somebody has written in.
-pub fn append_messages(document: &str, messages: &[SavedMessage], agent_name: &str) -> String {
+pub fn append_messages(document: &str, messages: &[SavedMessage], speaker: &str) -> String {
     let gap = if document.is_empty() || document.ends_with('\n') { "" } else { "\n" };
-    format!("{document}{gap}{}", render_messages(messages, agent_name))
+    format!("{document}{gap}{}", render_messages(messages, speaker))
 }
 
 /// Whether a document tells a message word for word.
