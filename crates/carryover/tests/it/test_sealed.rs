@@ -227,6 +227,18 @@ fn no_file_that_is_missing_or_changed_makes_it_fall_back_to_plain_text() {
 }
 
 #[test]
+fn session_that_was_sealed_is_not_saved_in_the_open_beside_a_damaged_file() {
+    let env = sender();
+    let first = seal(&env, &["--topic", "calc"]);
+    fs_err::write(folder(&first).join(".session/session.json"), "{").unwrap();
+    go_on(&env, "buy the competitor");
+    let refused = env.run(&["save", CLAUDE]);
+    assert!(refused.code == Some(3) && refused.stderr.contains("--passphrase-file"), "{refused}");
+    assert_eq!(seal(&env, &[])["sealed"], true);
+    check_nothing_said(&env, &[&SAID[..], &["buy the competitor"]].concat());
+}
+
+#[test]
 fn sealed_conversation_goes_on_elsewhere_with_its_key_and_stays_sealed_there() {
     let env = sender();
     seal(&env, &["--type", "plan", "--topic", "calculator"]);

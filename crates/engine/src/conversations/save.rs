@@ -18,7 +18,7 @@ use carryover_core::time::Timestamp;
 use super::command::{find_called, find_current, split_command};
 use super::folder::{Conversation, FOLDER, conversation_root, list_conversations, number_of};
 use super::sealing::{LockBefore, NewLock, SealError, Sealed, Unsealed};
-use super::store::{FileChanges, hash_text, messages_content, session_content, write_files};
+use super::store::{FileChanges, has_sealed_session, hash_text, messages_content, session_content, write_files};
 use super::thread::{find_predecessor, find_save, list_saves, name_speaker, thread_name};
 use crate::capsule::masks::{MaskCounts, add_masks, subtract_masks};
 use crate::carry::canonical::build_canonical;
@@ -147,7 +147,11 @@ pub fn plan_save(
     let messages = save_messages(uasf);
     let mut masked = count_masks(&messages);
     subtract_masks(&mut masked, &before);
-    let seals = options.encrypt || earlier.into_iter().chain(predecessor).any(|one| one.is_sealed(context));
+    // A file that is damaged does not tell whose conversation it is.
+    let mut damaged = listing.conversations.iter().filter(|one| one.damage.is_some());
+    let seals = options.encrypt
+        || earlier.into_iter().chain(predecessor).any(|one| one.is_sealed(context))
+        || damaged.any(|one| has_sealed_session(context, one, &reference));
     let added = messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines));
     let stands = earlier.filter(|_| added == 0).map(|earlier| earlier.saved.status);
     let status = options.status.or(stands).unwrap_or_default();
