@@ -134,7 +134,7 @@ impl Conversation {
     /// What the folder's name and the document tell.
     fn guess_from_document(&mut self) {
         let named = self.id.split('-').nth(1).unwrap_or_default().to_owned();
-        self.saved.conversation_type = if is_plain_type(&named) { named } else { super::save::DEFAULT_TYPE.to_owned() };
+        self.saved.conversation_type = if is_plain_type(&named) { named } else { super::kind::DEFAULT_TYPE.to_owned() };
         let head = read_document_head(&self.read_document().unwrap_or_default());
         let written = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
         self.saved.created_at = written(head.begun);

@@ -10,13 +10,14 @@ use carryover_core::distill::{Brief, Event, Quoting};
 use carryover_core::plain::one_line;
 use carryover_core::render::saved::{
     AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessage, SavedMessages,
-    SavedSession, SavedStatus, SealedHead, append_messages, is_type, quotes_any, render_document,
-    render_sealed_document, save_messages, slugify,
+    SavedSession, SavedStatus, SealedHead, append_messages, quotes_any, render_document, render_sealed_document,
+    save_messages, slugify,
 };
 use carryover_core::time::Timestamp;
 
 use super::command::{find_called, find_current, split_command};
 use super::folder::{Conversation, FOLDER, conversation_root, list_conversations, number_of};
+use super::kind::{is_own_without_type, type_from_command};
 use super::sealing::{LockBefore, NewLock, SealError, Sealed, Unsealed};
 use super::store::{FileChanges, has_sealed_session, hash_text, messages_content, session_content, write_files};
 use super::thread::{find_predecessor, find_save, list_saves, name_speaker, thread_name};
@@ -27,15 +28,6 @@ use crate::context::Context;
 use crate::handoff::{DistilledSession, Options, distil_session};
 use crate::sessions::copies::SessionRef;
 use crate::sessions::list::ListedSession;
-
-/// The type of a conversation that nobody named and no command began.
-pub const DEFAULT_TYPE: &str = "conversation";
-
-/// Commands of ours that begin no conversation of their own.
-const NO_TYPES: [&str; 3] = ["resume", "stop-conversation", "handoff"];
-
-/// The families of our commands.
-const OWN_FAMILIES: [&str; 2] = ["workspace", "carryover"];
 
 const SUMMARY_CHARS: usize = 300;
 const MAX_TITLE_CHARS: usize = 200;
@@ -501,64 +493,8 @@ impl Draft<'_> {
     }
 }
 
-/// The type that a command stands for: its name, without its family.
-fn type_from_command(command: Option<&str>) -> String {
-    let name = command.map(|command| name_in_family(command).to_lowercase());
-    let name = name.filter(|name| is_type(name) && !NO_TYPES.contains(&name.as_str()));
-    name.unwrap_or_else(|| DEFAULT_TYPE.to_owned())
-}
-
-/// Whether a command is one of ours that begins no conversation; a user's own may be called like one.
-fn is_own_without_type(command: &str) -> bool {
-    let name = command.trim_start_matches('/');
-    let bare = OWN_FAMILIES.iter().find_map(|family| name.strip_prefix(family)?.strip_prefix(['.', '-', ':']));
-    bare.is_some_and(|bare| NO_TYPES.contains(&bare))
-}
-
-/// The name of a command without its family. A name of several words may be joined by hyphens, too: only our own families
-/// are known in it.
-fn name_in_family(command: &str) -> &str {
-    let name = command.trim_start_matches('/');
-    let name = name.rsplit([':', '.']).next().unwrap_or(name);
-    let bare = OWN_FAMILIES.iter().find_map(|family| name.strip_prefix(family)?.strip_prefix('-'));
-    bare.unwrap_or(name)
-}
-
 /// The user's last request, verbatim.
 fn summarize(brief: &Brief) -> String {
     let request = brief.task.request.as_ref().map(|request| request.text.as_str());
     Quoting::AsIs.quote_line(request.unwrap_or_default(), SUMMARY_CHARS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_of_ours_are_told_from_a_users() {
-        for own in ["/workspace.resume", "/workspace-stop-conversation", "/carryover.handoff"] {
-            assert!(is_own_without_type(own), "{own}");
-        }
-        for other in ["/db:resume", "/resume", "/my.handoff", "/workspace.plan"] {
-            assert!(!is_own_without_type(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_type_is_the_name_of_the_command() {
-        for (command, kind) in [
-            (Some("/workspace.brainstorm"), "brainstorm"),
-            (Some("/prompts:workspace.plan"), "plan"),
-            (Some("/review"), "review"),
-            (Some("/workspace-plan"), "plan"),
-            (Some("/workspace-stop-conversation"), DEFAULT_TYPE),
-            (Some("/carryover-handoff"), DEFAULT_TYPE),
-            (Some("/fix-tests"), "fix-tests"),
-            (Some("/workspace.stop-conversation"), DEFAULT_TYPE),
-            (Some("/résumé"), DEFAULT_TYPE),
-            (None, DEFAULT_TYPE),
-        ] {
-            assert_eq!(type_from_command(command), kind, "{command:?}");
-        }
-    }
 }
