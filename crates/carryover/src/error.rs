@@ -213,6 +213,9 @@ impl From<ResumeError> for CommandError {
         let hint = match &error {
             ResumeError::CannotFit { .. } => Some("allow more with `--tokens N` if the target's model takes more"),
             ResumeError::NoProject(_) => Some("name a folder that exists with `--project`"),
+            ResumeError::OpenDocument(_) => {
+                Some("nothing was written: move it out of the project, or delete it, and save again")
+            }
             ResumeError::NoWriter(_) => Some("run `carryover detect` to see which agents can take sessions"),
             ResumeError::Agent(error) => Some(recovery_hint(error)),
             ResumeError::EditorOpen { .. } | ResumeError::Rows(AddRowsError::Locked(_)) => {

@@ -5,6 +5,7 @@ pub mod command;
 pub mod commit;
 pub mod find;
 mod folder;
+mod kind;
 pub mod opening;
 pub mod prune;
 pub mod save;

@@ -78,13 +78,53 @@ fn everything_works_with_the_document_alone() {
     }
     let listed = env.json("conversations", &["conversations"]);
     let titles: Vec<&Value> = listed["conversations"].as_array().unwrap().iter().map(|one| &one["title"]).collect();
-    assert_eq!(titles, ["Přidej limity", "Fix the calculator"]);
+    assert_eq!(titles, ["Fix the calculator", "Přidej limity"]);
+    // What the head of the document says.
+    let first = &listed["conversations"][0];
+    assert_eq!(
+        (&first["last_active"], &first["message_count"]),
+        (&json!("2026-11-15T09:03:34.814Z"), &json!(6)),
+        "{first:#}"
+    );
     env.run(&["conversations", "show", "calculator"]).success();
     let said = env.run(&["resume", "001-debug-fix-the-calculator", "--target", "codex"]).success();
     assert!(said.stderr.contains("only the document of 001-debug-fix-the-calculator is left"), "{said}");
     let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
-    for words in ["Conversation: debug / Fix the calculator", "## Document", "> Good. Then the changelog, please."] {
+    for words in [
+        "Conversation: debug / Fix the calculator\nLast active: 56 minutes ago\nMessages: 6\n",
+        "## Document",
+        "> Good. Then the changelog, please.",
+    ] {
         assert!(prompt.contains(words), "{prompt}");
+    }
+}
+
+#[test]
+fn a_session_file_that_is_damaged_or_missing_is_told_and_the_document_goes_on() {
+    for is_cut in [true, false] {
+        let env = TestEnv::with_sessions();
+        let folder = save(&env, &[CLAUDE, "--type", "debug", "--topic", "Fix the calculator"]);
+        let file = folder.join(".session/session.json");
+        let whole = fs_err::read(&file).unwrap();
+        fs_err::remove_file(&file).unwrap();
+        if is_cut {
+            fs_err::write(&file, &whole[..300]).unwrap();
+        }
+        let listed = env.run(&["conversations"]).success();
+        assert!(listed.stdout.contains("001-debug-fix-the-calculator  56 min ago"), "{listed}");
+        assert!(listed.stderr.contains(".session/session.json"), "{listed}");
+        let said = env.run(&["resume", "fix", "the", "calculator", "--target", "codex"]).success();
+        assert!(said.stderr.contains(".session/session.json") && said.stderr.contains("only the document"), "{said}");
+        let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+        assert!(prompt.contains("Messages: 6\n") && prompt.contains("> Good. Then the changelog"), "{prompt}");
+        // Of a document that is somebody's own, nothing is made up.
+        fs_err::write(folder.join("debug.md"), "# Mine\n\nWords.\n").unwrap();
+        let listed = env.json("conversations", &["conversations"]);
+        let mine = &listed["conversations"][0];
+        assert_eq!((&mine["last_active"], &mine["message_count"]), (&Value::Null, &Value::Null), "{mine:#}");
+        env.run(&["resume", "mine", "--target", "codex"]).success();
+        let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+        assert!(!prompt.contains("Last active:") && !prompt.contains("Messages:"), "{prompt}");
     }
 }
 

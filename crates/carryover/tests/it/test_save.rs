@@ -201,6 +201,18 @@ fn resuming_loads_the_current_command_then_the_block_then_the_history() {
     assert!(again["warnings"].to_string().contains("/workspace.brainstorm has changed"), "{again}");
 }
 
+#[test]
+fn a_command_that_had_no_file_is_told_where_it_goes_on_without_its_text() {
+    let env = TestEnv::with_sessions();
+    begin_with_command(&env);
+    fs_err::remove_file(env.project().join(".claude/commands/workspace.brainstorm.md")).unwrap();
+    let saved = save(&env, &["aaaaaaaa"]);
+    assert_eq!(session_json(&saved)["agent_config"]["system_prompt_hash"], Value::Null);
+    let resumed = env.resume_json(&["resume", "api design", "--target", "codex"]);
+    let told = "the command /workspace.brainstorm has no file here: the conversation goes on without its text";
+    assert!(resumed["warnings"].to_string().contains(told), "{resumed:#}");
+}
+
 /// A session of Codex CLI 0.166.0 that was begun with a skill, as it writes the name and what was typed behind it.
 fn begin_with_skill(env: &TestEnv) -> String {
     env.write(

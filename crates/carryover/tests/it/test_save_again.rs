@@ -326,6 +326,24 @@ fn a_thread_that_is_in_use_keeps_the_messages_of_all_its_saves() {
 }
 
 #[test]
+fn a_copy_of_another_agents_session_keeps_the_topic_and_tells_nobodys_words_as_its_own() {
+    let env = TestEnv::with_sessions();
+    let first = save(&env, &[CLAUDE, "--type", "plan", "--topic", "calculator"]);
+    assert!(fs_err::read_to_string(folder(&first).join("plan.md")).unwrap().contains("\n**Claude Code** "));
+    let resumed = env.resume_json(&["resume", "calculator", "--target", "codex"]);
+    let second = save(&env, &[resumed["session_id"].as_str().unwrap()]);
+    assert_eq!((&second["title"], &second["conversation_id"]), (&json!("calculator"), &json!("002-plan-calculator")));
+    let document = fs_err::read_to_string(folder(&second).join("plan.md")).unwrap();
+    assert!(document.contains("\n**Assistant**") && !document.contains("**Codex CLI**"), "{document}");
+    assert!(document.contains("- Agent: Codex CLI"), "{document}");
+    let again = save(&env, &[resumed["session_id"].as_str().unwrap(), "--topic", "calc"]);
+    assert_eq!((&again["title"], &again["folder"]), (&json!("calc"), &second["folder"]));
+    env.run(&["resume", "calc", "--target", "gemini-cli", "--prompt"]).success();
+    let prompt = fs_err::read_to_string(env.project().join(".carryover/RESUME.md")).unwrap();
+    assert!(prompt.contains("**Assistant**") && !prompt.contains("**Codex CLI**"), "{prompt}");
+}
+
+#[test]
 fn words_that_fit_a_conversation_and_its_copies_mean_the_conversation() {
     let env = TestEnv::with_sessions();
     let said = [("user", json!("Please move the server to axum, one route at a time.")), ("assistant", json!("Sure."))];

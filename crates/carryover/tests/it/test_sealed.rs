@@ -167,13 +167,44 @@ fn conversation_in_the_open_is_sealed_from_then_on_and_what_was_readable_is_told
     assert!(sealed["warnings"].to_string().contains("in the open until now"), "{sealed:#}");
     check_nothing_said(&env, &SAID);
     assert!(!folder(&sealed).join(".session/messages.jsonl").exists());
-    // Words of somebody else stay, and are said to.
-    let env = sender();
-    let open = save(&env, &[CLAUDE, "--topic", "calc"]);
-    fs_err::write(folder(&open).join("conversation.md"), "# Mine\n\nWe fix the bug.\n").unwrap();
-    let sealed = seal(&env, &[]);
-    assert!(sealed["warnings"].to_string().contains("written in by hand and stays as it is"), "{sealed:#}");
-    assert_eq!(fs_err::read_to_string(folder(&open).join("conversation.md")).unwrap(), "# Mine\n\nWe fix the bug.\n");
+}
+
+#[test]
+fn document_that_was_written_in_by_hand_is_not_left_open_beside_what_is_sealed() {
+    for saves_between in [false, true] {
+        let env = sender();
+        let document = folder(&save(&env, &[CLAUDE, "--topic", "calc"])).join("conversation.md");
+        let mine = fs_err::read_to_string(&document).unwrap() + "note\n";
+        fs_err::write(&document, &mine).unwrap();
+        if saves_between {
+            save(&env, &[CLAUDE]);
+        }
+        let before = env.files();
+        for more in [&[] as &[&str], &["--dry-run"]] {
+            let said = env.run(&[&["save", CLAUDE, "--encrypt", "--recipient", KEY], more].concat());
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(said, @r"
+    exit code 3
+    --- stderr
+    error: [HOME]/calc/conversations/2026-11-15/001-conversation-calc/conversation.md was written in by hand, and what was said would stay readable in it
+    hint: nothing was written: move it out of the project, or delete it, and save again
+    ");
+            }
+            assert!(env.files() == before);
+        }
+        // Out of the way, it keeps nobody from sealing.
+        fs_err::rename(&document, env.home().join("mine.md")).unwrap();
+        seal(&env, &[]);
+        check_nothing_said(&env, &SAID);
+        // Beside what is sealed, words of somebody else stay, and are said to; quotes do not.
+        let text = fs_err::read_to_string(&document).unwrap() + "My own words.\n";
+        fs_err::write(&document, &text).unwrap();
+        let sealed = seal(&env, &[]);
+        assert!(sealed["warnings"].to_string().contains("written in by hand and stays as it is"), "{sealed:#}");
+        assert_eq!(fs_err::read_to_string(&document).unwrap(), text);
+        fs_err::write(&document, &mine).unwrap();
+        assert_eq!(env.run(&["save", CLAUDE, "--encrypt", "--recipient", KEY]).code, Some(3));
+    }
 }
 
 #[test]
@@ -193,6 +224,18 @@ fn no_file_that_is_missing_or_changed_makes_it_fall_back_to_plain_text() {
         assert_eq!(save(&env, &[CLAUDE])["sealed"], true, "{broken}");
         check_nothing_said(&env, &[&SAID[..], &["buy the competitor"]].concat());
     }
+}
+
+#[test]
+fn session_that_was_sealed_is_not_saved_in_the_open_beside_a_damaged_file() {
+    let env = sender();
+    let first = seal(&env, &["--topic", "calc"]);
+    fs_err::write(folder(&first).join(".session/session.json"), "{").unwrap();
+    go_on(&env, "buy the competitor");
+    let refused = env.run(&["save", CLAUDE]);
+    assert!(refused.code == Some(3) && refused.stderr.contains("--passphrase-file"), "{refused}");
+    assert_eq!(seal(&env, &[])["sealed"], true);
+    check_nothing_said(&env, &[&SAID[..], &["buy the competitor"]].concat());
 }
 
 #[test]
@@ -243,6 +286,8 @@ fn saves_of_a_sealed_thread_are_sealed_for_the_same_keys() {
     let second = save(&env, &[resumed["session_id"].as_str().unwrap()]);
     assert_eq!((&second["sealed"], &second["conversation_type"]), (&json!(true), &json!("debug")));
     assert_eq!(second["thread"], "2026-11-15/001-debug-calculator");
+    // The topic is the user's own; of one that has none, nothing is kept that was said.
+    assert_eq!((&second["title"], &second["conversation_id"]), (&json!("calculator"), &json!("002-debug-calculator")));
     assert_ne!(first["folder"], second["folder"]);
     check_nothing_said(&env, &SAID);
     let listed = env.json("conversations", &["conversations"]);
@@ -347,15 +392,29 @@ fn passphrase_that_is_wrong_or_missing_is_told_and_nothing_is_written() {
 }
 
 #[test]
-fn pruning_drops_sealed_messages_and_what_is_saved_later_is_sealed() {
+fn pruning_leaves_what_is_sealed_and_says_so() {
     let env = sender();
     let sealed = seal(&env, &["--topic", "calc"]);
-    let pruned = env.json("conversations-prune", &["conversations", "prune", "--before", "2027-01-01", "--yes"]);
-    assert_eq!(pruned["pruned"], json!(["001-conversation-calc"]));
-    assert!(pruned["freed_bytes"].as_u64().unwrap() > 1000 && !sealed_file(&sealed).exists());
-    go_on(&env, "buy the competitor");
-    assert_eq!(save(&env, &[CLAUDE])["sealed"], true);
-    check_nothing_said(&env, &[&SAID[..], &["buy the competitor"]].concat());
+    let prune = ["conversations", "prune", "--before", "2027-01-01", "--yes"];
+    let pruned = env.json("conversations-prune", &prune);
+    assert_eq!((&pruned["pruned"], &pruned["freed_bytes"]), (&json!([]), &json!(0)));
+    assert!(pruned["warnings"].to_string().contains("001-conversation-calc is sealed and stays"), "{pruned:#}");
+    assert!(env.run(&prune).success().stderr.contains("001-conversation-calc is sealed and stays"));
+    assert!(sealed_file(&sealed).exists());
+}
+
+#[test]
+fn sealed_file_that_is_gone_is_an_error_where_it_is_to_be_opened() {
+    let env = sender();
+    let sealed = seal(&env, &["--topic", "calc"]);
+    fs_err::remove_file(sealed_file(&sealed)).unwrap();
+    env.run(&["conversations", "show", "calc"]).success();
+    insta::assert_snapshot!(env.run(&["conversations", "show", "calc", "--unseal"]), @r"
+    exit code 2
+    --- stderr
+    error: ~/calc/conversations/2026-11-15/001-conversation-calc/.session/messages.jsonl.age is not here, and nothing else holds what was said
+    hint: if it was committed, `git log -- ~/calc/conversations/2026-11-15/001-conversation-calc/.session/messages.jsonl.age` tells where git has it
+    ");
 }
 
 #[test]

@@ -16,7 +16,9 @@ pub fn resumed_conversation(saved: &SavedSession, now: Timestamp) -> String {
     if let Some(at) = Timestamp::parse(&saved.last_active) {
         out += &format!("Last active: {}\n", format_ago(at, now));
     }
-    out += &format!("Messages: {}\n", saved.message_count);
+    if saved.message_count > 0 {
+        out += &format!("Messages: {}\n", saved.message_count);
+    }
     if !saved.context_summary.trim().is_empty() {
         out += &format!("Summary: {}\n", plain_line(&saved.context_summary, 400));
     }

@@ -115,6 +115,8 @@ pub enum ResumeError {
     ReadBack(&'static str),
     #[error("`{program}` was run ({why}), but {reason}; nothing was added")]
     Run { program: String, why: &'static str, reason: String, said: Vec<String> },
+    #[error("{} was written in by hand, and what was said would stay readable in it", .0.display())]
+    OpenDocument(PathBuf),
     #[error("the project folder {} does not exist", .0.display())]
     NoProject(PathBuf),
 }

@@ -107,7 +107,11 @@ fn read_command(files: &CommandFiles, folder: &Path, name: &str) -> Option<(Path
 
 /// What has become of the command of a conversation since it was saved, for whoever goes on with its text.
 pub fn describe_change(agent: &str, config: &AgentConfig, current: Option<&CurrentCommand>) -> Option<String> {
-    let (name, hash) = (config.command.as_ref()?, config.system_prompt_hash.as_ref()?);
+    let name = config.command.as_ref()?;
+    let Some(hash) = &config.system_prompt_hash else {
+        let told = || format!("the command {name} has no file here: the conversation goes on without its text");
+        return current.is_none().then(told);
+    };
     match current {
         None => Some(format!("the command {name} is gone: the conversation goes on without its text")),
         Some(current) if *hash == current.hash => None,

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::formats::file::read_text;
 use carryover_agents::saved::{MESSAGES_FILE, SEALED_FILE, SESSION_FILE, SESSION_FOLDER, read_session_file};
-use carryover_core::plain::one_line;
-use carryover_core::render::saved::SavedSession;
+use carryover_core::render::saved::{SavedSession, read_document_head};
 use carryover_core::time::Timestamp;
+use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
+use crate::sessions::copies::SessionRef;
 use crate::sessions::project::{published_project, resolve_path};
 
 /// The folder in a project.
@@ -29,6 +30,8 @@ pub struct Conversation {
     /// What is known of it; where there is no `session.json`, what its folder and its document tell.
     pub saved: SavedSession,
     pub has_session: bool,
+    /// Why there is a `session.json`, or a place for it, and nothing could be taken from it; for the user.
+    pub damage: Option<String>,
     /// In the open.
     pub has_messages: bool,
     /// Encrypted, which is what counts where both are there.
@@ -47,6 +50,11 @@ impl Conversation {
     /// The name by which it is known in its project, whatever the others are called.
     pub fn name(&self) -> String {
         format!("{}/{}", self.date, self.id)
+    }
+
+    /// The session that it was saved from.
+    pub fn session_ref(&self) -> SessionRef {
+        SessionRef { agent: self.saved.agent.clone(), session: SessionId(self.saved.session_id.clone()) }
     }
 
     pub fn session_file(&self) -> PathBuf {
@@ -84,44 +92,55 @@ impl Conversation {
         Timestamp::parse(&self.saved.last_active)
     }
 
-    /// A conversation in a folder; the error is for the user.
-    fn open(folder: &Path, date: &str, id: &str) -> Result<Self, String> {
+    /// A conversation in a folder. One whose `session.json` is damaged or missing is what its document tells.
+    fn open(folder: &Path, date: &str, id: &str) -> Self {
         let [session, messages, sealed] =
             [SESSION_FILE, MESSAGES_FILE, SEALED_FILE].map(|name| folder.join(SESSION_FOLDER).join(name));
-        let told = if is_inside(folder, &session) { read_session_file(&session) } else { Ok(None) };
+        let is_here = is_inside(folder, &session);
+        let told = if is_here { read_session_file(&session).map_err(|error| error.to_string()) } else { Ok(None) };
         let mut conversation = Self {
             folder: folder.to_owned(),
             date: date.to_owned(),
             id: id.to_owned(),
             saved: SavedSession::default(),
             has_session: false,
+            damage: None,
             has_messages: messages.is_file() && is_inside(folder, &messages),
             has_sealed: sealed.is_file() && is_inside(folder, &sealed),
         };
-        match told.map_err(|error| error.to_string())? {
-            Some(saved) if is_plain_type(&saved.conversation_type) => {
+        let is_left = is_here && (conversation.has_messages || conversation.has_sealed);
+        match told {
+            Ok(Some(saved)) if is_plain_type(&saved.conversation_type) => {
                 conversation.has_session = true;
                 conversation.saved = saved;
             }
-            Some(_) => return Err(format!("{}: its type is no word", conversation.session_file().display())),
-            None => conversation.guess_from_document(),
+            Ok(Some(_)) => conversation.damage = Some(format!("{}: its type is no word", session.display())),
+            Ok(None) if is_left => conversation.damage = Some(format!("{} is missing", session.display())),
+            Ok(None) => {}
+            Err(damage) => conversation.damage = Some(damage),
+        }
+        if !conversation.has_session {
+            // Lines whose agent, folder and masks nobody tells are no session.
+            conversation.has_messages = false;
+            conversation.guess_from_document();
         }
         id.clone_into(&mut conversation.saved.conversation_id);
         if conversation.saved.title.trim().is_empty() {
             conversation.saved.title = topic_of(id).replace('-', " ");
         }
-        Ok(conversation)
+        conversation
     }
 
     /// What the folder's name and the document tell.
     fn guess_from_document(&mut self) {
         let named = self.id.split('-').nth(1).unwrap_or_default().to_owned();
-        self.saved.conversation_type = if is_plain_type(&named) { named } else { super::save::DEFAULT_TYPE.to_owned() };
-        self.saved.created_at = format!("{}T00:00:00Z", self.date);
-        self.saved.last_active = self.saved.created_at.clone();
-        let document = self.read_document().unwrap_or_default();
-        let title = document.lines().find_map(|line| line.strip_prefix("# "));
-        self.saved.title = title.map(|title| one_line(title, 200)).unwrap_or_default();
+        self.saved.conversation_type = if is_plain_type(&named) { named } else { super::kind::DEFAULT_TYPE.to_owned() };
+        let head = read_document_head(&self.read_document().unwrap_or_default());
+        let written = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
+        self.saved.created_at = written(head.begun);
+        self.saved.last_active = written(head.last_active);
+        self.saved.message_count = head.messages.unwrap_or_default();
+        self.saved.title = head.title.unwrap_or_default();
     }
 }
 
@@ -154,13 +173,14 @@ pub fn list_conversations(root: &Path) -> Listing {
                 listing.warnings.push(format!("only the first {MAX_CONVERSATIONS} conversations were looked at"));
                 return listing;
             }
-            match Conversation::open(&folder, &date, &id) {
-                Ok(conversation) => listing.conversations.push(conversation),
-                Err(warning) => listing.warnings.push(warning),
-            }
+            let conversation = Conversation::open(&folder, &date, &id);
+            listing.warnings.extend(conversation.damage.clone());
+            listing.conversations.push(conversation);
         }
     }
-    let rank = |one: &Conversation| (one.last_active(), one.date.clone(), one.id.clone());
+    // One of which no time is known stands with those of its day.
+    let day = |one: &Conversation| Timestamp::parse(&format!("{}T00:00:00Z", one.date));
+    let rank = |one: &Conversation| (one.last_active().or_else(|| day(one)), one.date.clone(), one.id.clone());
     listing.conversations.sort_by_key(|one| std::cmp::Reverse(rank(one)));
     listing
 }

@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::agent_by_name;
 use carryover_agents::saved::{SEALED_FILE, SESSION_FOLDER};
 use carryover_core::distill::{Brief, Event, Quoting};
 use carryover_core::plain::one_line;
 use carryover_core::render::saved::{
     AgentConfig, DocumentOptions, LeftOut, SAVED_SCHEMA, SAVED_VERSION, SavedDocument, SavedMessage, SavedMessages,
-    SavedSession, SavedStatus, SealedHead, append_messages, is_type, render_document, render_sealed_document,
+    SavedSession, SavedStatus, SealedHead, append_messages, quotes_any, render_document, render_sealed_document,
     save_messages, slugify,
 };
 use carryover_core::time::Timestamp;
 
 use super::command::{find_called, find_current, split_command};
 use super::folder::{Conversation, FOLDER, conversation_root, list_conversations, number_of};
+use super::kind::{is_own_without_type, type_from_command};
 use super::sealing::{LockBefore, NewLock, SealError, Sealed, Unsealed};
-use super::store::{FileChanges, hash_text, messages_content, session_content, write_files};
-use super::thread::{find_predecessor, find_save, list_saves, thread_name};
+use super::store::{FileChanges, has_sealed_session, hash_text, messages_content, session_content, write_files};
+use super::thread::{find_predecessor, find_save, list_saves, name_speaker, thread_name};
 use crate::capsule::masks::{MaskCounts, add_masks, subtract_masks};
 use crate::carry::canonical::build_canonical;
 use crate::carry::resume::ResumeError;
@@ -26,15 +28,6 @@ use crate::context::Context;
 use crate::handoff::{DistilledSession, Options, distil_session};
 use crate::sessions::copies::SessionRef;
 use crate::sessions::list::ListedSession;
-
-/// The type of a conversation that nobody named and no command began.
-pub const DEFAULT_TYPE: &str = "conversation";
-
-/// Commands of ours that begin no conversation of their own.
-const NO_TYPES: [&str; 3] = ["resume", "stop-conversation", "handoff"];
-
-/// The families of our commands.
-const OWN_FAMILIES: [&str; 2] = ["workspace", "carryover"];
 
 const SUMMARY_CHARS: usize = 300;
 const MAX_TITLE_CHARS: usize = 200;
@@ -146,12 +139,18 @@ pub fn plan_save(
     let messages = save_messages(uasf);
     let mut masked = count_masks(&messages);
     subtract_masks(&mut masked, &before);
-    let seals = options.encrypt || earlier.into_iter().chain(predecessor).any(|one| one.is_sealed(context));
+    // A file that is damaged does not tell whose conversation it is.
+    let mut damaged = listing.conversations.iter().filter(|one| one.damage.is_some());
+    let seals = options.encrypt
+        || earlier.into_iter().chain(predecessor).any(|one| one.is_sealed(context))
+        || damaged.any(|one| has_sealed_session(context, one, &reference));
     let added = messages.messages.len().saturating_sub(earlier.map_or(0, count_saved_lines));
     let stands = earlier.filter(|_| added == 0).map(|earlier| earlier.saved.status);
     let status = options.status.or(stands).unwrap_or_default();
-    let draft =
-        Draft { context, session, options, distilled: &distilled, messages: &messages, root: &root, seals, status };
+    let speaker = name_speaker(context, &reference);
+    let (distilled, messages) = (&distilled, &messages);
+    let draft = Draft { context, session, options, distilled, messages, root: &root, seals, status, speaker };
+    draft.refuse_open_document(earlier)?;
     let (conversation, head) = draft.make_conversation(earlier, predecessor, &listing.conversations);
     let mut plan = SavePlan {
         is_new: earlier.is_none(),
@@ -254,9 +253,23 @@ struct Draft<'a> {
     /// Nothing of what was said may be in the open.
     seals: bool,
     status: SavedStatus,
+    /// Who answers in the document.
+    speaker: &'static str,
 }
 
 impl Draft<'_> {
+    /// A document that somebody wrote in is not rewritten, so what was said would stay readable in it. One that was left in
+    /// the open tells it in whatever words are there now; one that was sealed may have been given quotes.
+    fn refuse_open_document(&self, earlier: Option<&Conversation>) -> Result<(), ResumeError> {
+        let Some(earlier) = earlier.filter(|_| self.seals) else { return Ok(()) };
+        let by_hand = earlier.read_document().filter(|now| hash_text(now) != earlier.saved.document.hash);
+        let tells = |now: &String| !earlier.is_sealed(self.context) || quotes_any(now, &self.messages.messages);
+        match by_hand.filter(tells) {
+            Some(_) => Err(ResumeError::OpenDocument(earlier.document_file())),
+            None => Ok(()),
+        }
+    }
+
     /// The conversation as it will be: in the folder that it has, or in a new one.
     fn make_conversation(
         &self,
@@ -268,18 +281,22 @@ impl Draft<'_> {
         let (saved, head) = self.make_session(earlier, predecessor);
         let (has_messages, has_sealed) = (head.is_none(), head.is_some());
         if let Some(earlier) = earlier {
-            return (Conversation { saved, has_session: true, has_messages, has_sealed, ..earlier.clone() }, head);
+            let conversation = Conversation { saved, has_session: true, has_messages, has_sealed, ..earlier.clone() };
+            return (conversation, head);
         }
         let begun = header.started_at.unwrap_or(self.context.env.now).to_string();
         let date = begun.get(..10).unwrap_or(&begun).to_owned();
-        let untold = if self.seals { "" } else { &saved.title };
+        let kept = self.kept_title(predecessor);
+        let untold = if self.seals { kept.as_deref().unwrap_or_default() } else { &saved.title };
         let topic = slugify(self.options.topic.unwrap_or(untold));
         let topic = if topic.is_empty() { slugify(&saved.agent) } else { topic };
         let number = all.iter().filter(|other| other.date == date).filter_map(|other| number_of(&other.id)).max();
         let id = format!("{:03}-{}-{topic}", number.unwrap_or(0) + 1, saved.conversation_type);
         let folder = self.root.join(FOLDER).join(&date).join(&id);
         let saved = SavedSession { conversation_id: id.clone(), ..saved };
-        (Conversation { folder, date, id, saved, has_session: true, has_messages, has_sealed }, head)
+        let conversation =
+            Conversation { folder, date, id, saved, has_session: true, damage: None, has_messages, has_sealed };
+        (conversation, head)
     }
 
     /// What is known of it, and what of that is sealed.
@@ -297,13 +314,14 @@ impl Draft<'_> {
         let written = |at: Option<Timestamp>| at.unwrap_or(self.context.env.now).to_string();
         let begun = header.started_at.or(header.updated_at);
         // What is sealed has the session's own title, so that it is the same again whatever the user calls it.
-        let (topic, titled) = if self.seals { (None, None) } else { (self.options.topic, earlier) };
+        let titled = earlier.map(|earlier| earlier.saved.title.clone()).or_else(|| self.kept_title(predecessor));
+        let (topic, known_title) = if self.seals { (None, None) } else { (self.options.topic, titled.clone()) };
         let saved = SavedSession {
             schema: SAVED_SCHEMA.to_owned(),
             version: SAVED_VERSION.to_owned(),
             conversation_id: earlier.map(|earlier| earlier.id.clone()).unwrap_or_default(),
             conversation_type: kind.unwrap_or_else(|| type_from_command(agent_config.command.as_deref())),
-            title: self.choose_title(&agent_config, topic, titled),
+            title: self.choose_title(&agent_config, topic, known_title),
             status: self.status,
             created_at: earlier.map_or_else(|| written(begun), |earlier| earlier.saved.created_at.clone()),
             last_active: written(header.updated_at.or(begun)),
@@ -326,18 +344,28 @@ impl Draft<'_> {
         if !self.seals {
             return (saved, None);
         }
-        let title = self.open_title(&saved.conversation_type, earlier);
+        let title = self.open_title(&saved.conversation_type, titled);
         let (open, head) = saved.split_sealed(title);
         (open, Some(head))
     }
 
+    /// The title of the conversation that this goes on with. In one that is sealed, that is what the user has called it:
+    /// what stands for no title names the agent, and the title of one in the open may be what was said.
+    fn kept_title(&self, predecessor: Option<&Conversation>) -> Option<String> {
+        let before = &predecessor?.saved;
+        let name = agent_by_name(&before.agent).map_or("", |agent| agent.facts().name);
+        let is_untold = || before.title == SavedSession::untold_title(&before.conversation_type, name);
+        let is_told = !self.seals || before.sealed && !is_untold();
+        is_told.then(|| before.title.clone())
+    }
+
     /// The topic that was given, the title that it had, else the session's own; the command in front of one is not said.
-    fn choose_title(&self, config: &AgentConfig, topic: Option<&str>, earlier: Option<&Conversation>) -> String {
+    fn choose_title(&self, config: &AgentConfig, topic: Option<&str>, known: Option<String>) -> String {
         if let Some(topic) = topic {
             return one_line(topic, MAX_TITLE_CHARS);
         }
-        if let Some(earlier) = earlier {
-            return earlier.saved.title.clone();
+        if let Some(known) = known {
+            return known;
         }
         let brief = &self.distilled.brief;
         let request = brief.task.request.as_ref().map(|request| request.text.as_str());
@@ -355,10 +383,9 @@ impl Draft<'_> {
     }
 
     /// The title of a sealed conversation: what the user has called it, and never what was said in it.
-    fn open_title(&self, kind: &str, earlier: Option<&Conversation>) -> String {
+    fn open_title(&self, kind: &str, known: Option<String>) -> String {
         let topic = self.options.topic.map(|topic| one_line(topic, MAX_TITLE_CHARS));
-        let title = topic.or_else(|| earlier.map(|earlier| earlier.saved.title.clone()));
-        title.unwrap_or_else(|| SavedSession::untold_title(kind, self.session.agent.facts().name))
+        topic.or(known).unwrap_or_else(|| SavedSession::untold_title(kind, self.session.agent.facts().name))
     }
 
     /// What it was begun with. The first save counts: a command that has changed since is another.
@@ -423,7 +450,7 @@ impl Draft<'_> {
         let name = self.session.agent.facts().name;
         let messages = &self.messages.messages;
         let resume_command = format!("carryover resume {}", plan.conversation.id);
-        let options = DocumentOptions { agent_name: name, resume_command: &resume_command };
+        let options = DocumentOptions { agent_name: name, speaker: self.speaker, resume_command: &resume_command };
         let sealed_file = format!("{SESSION_FOLDER}/{SEALED_FILE}");
         let saved = &plan.conversation.saved;
         let fresh = || {
@@ -443,7 +470,7 @@ impl Draft<'_> {
                 }
                 let messages = if self.seals { &[] } else { messages.as_slice() };
                 let new = messages.get(left.messages..).unwrap_or_default();
-                if new.is_empty() { now } else { append_messages(&now, new, name) }
+                if new.is_empty() { now } else { append_messages(&now, new, self.speaker) }
             }
             _ => fresh(),
         };
@@ -466,64 +493,8 @@ impl Draft<'_> {
     }
 }
 
-/// The type that a command stands for: its name, without its family.
-fn type_from_command(command: Option<&str>) -> String {
-    let name = command.map(|command| name_in_family(command).to_lowercase());
-    let name = name.filter(|name| is_type(name) && !NO_TYPES.contains(&name.as_str()));
-    name.unwrap_or_else(|| DEFAULT_TYPE.to_owned())
-}
-
-/// Whether a command is one of ours that begins no conversation; a user's own may be called like one.
-fn is_own_without_type(command: &str) -> bool {
-    let name = command.trim_start_matches('/');
-    let bare = OWN_FAMILIES.iter().find_map(|family| name.strip_prefix(family)?.strip_prefix(['.', '-', ':']));
-    bare.is_some_and(|bare| NO_TYPES.contains(&bare))
-}
-
-/// The name of a command without its family. A name of several words may be joined by hyphens, too: only our own families
-/// are known in it.
-fn name_in_family(command: &str) -> &str {
-    let name = command.trim_start_matches('/');
-    let name = name.rsplit([':', '.']).next().unwrap_or(name);
-    let bare = OWN_FAMILIES.iter().find_map(|family| name.strip_prefix(family)?.strip_prefix('-'));
-    bare.unwrap_or(name)
-}
-
 /// The user's last request, verbatim.
 fn summarize(brief: &Brief) -> String {
     let request = brief.task.request.as_ref().map(|request| request.text.as_str());
     Quoting::AsIs.quote_line(request.unwrap_or_default(), SUMMARY_CHARS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_of_ours_are_told_from_a_users() {
-        for own in ["/workspace.resume", "/workspace-stop-conversation", "/carryover.handoff"] {
-            assert!(is_own_without_type(own), "{own}");
-        }
-        for other in ["/db:resume", "/resume", "/my.handoff", "/workspace.plan"] {
-            assert!(!is_own_without_type(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_type_is_the_name_of_the_command() {
-        for (command, kind) in [
-            (Some("/workspace.brainstorm"), "brainstorm"),
-            (Some("/prompts:workspace.plan"), "plan"),
-            (Some("/review"), "review"),
-            (Some("/workspace-plan"), "plan"),
-            (Some("/workspace-stop-conversation"), DEFAULT_TYPE),
-            (Some("/carryover-handoff"), DEFAULT_TYPE),
-            (Some("/fix-tests"), "fix-tests"),
-            (Some("/workspace.stop-conversation"), DEFAULT_TYPE),
-            (Some("/résumé"), DEFAULT_TYPE),
-            (None, DEFAULT_TYPE),
-        ] {
-            assert_eq!(type_from_command(command), kind, "{command:?}");
-        }
-    }
 }

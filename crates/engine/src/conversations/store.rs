@@ -190,6 +190,12 @@ pub(super) fn find_sealed_note(
     Some((journals.into_iter().next()?.sealed?, left))
 }
 
+/// Whether we sealed what a session held, in the folder of this conversation.
+pub(super) fn has_sealed_session(context: &Context, conversation: &Conversation, session: &SessionRef) -> bool {
+    let journals = list_journals(context, &conversation.folder);
+    journals.iter().any(|journal| journal.sealed.is_some() && journal.source == *session)
+}
+
 /// Drops a file of a conversation; what journals have of it goes, too.
 pub(super) fn remove_file(context: &Context, conversation: &Conversation, path: &Path) -> io::Result<()> {
     let disk = &mut RealDisk;

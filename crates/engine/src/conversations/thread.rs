@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use carryover_agents::agent_by_name;
 use carryover_core::distill::{Event, History};
 
 use super::folder::{Conversation, FOLDER};
@@ -10,6 +11,8 @@ use crate::sessions::copies::{Copies, SessionRef};
 
 /// How far back sessions are followed.
 const MAX_STEPS: usize = 100;
+/// Who answers where several agents did.
+const ANY_SPEAKER: &str = "Assistant";
 /// So many of a session's first events may tell what it was begun with.
 const FIRST_EVENTS: usize = 6;
 
@@ -49,6 +52,21 @@ fn find_carried_save<'a>(
         }
     }
     None
+}
+
+/// Who answers in a session, as it is told. In a copy of another agent's session, both do, and which of them said what is
+/// not known line by line.
+pub fn name_speaker(context: &Context, session: &SessionRef) -> &'static str {
+    let copies = Copies::load(context);
+    let mut at = session;
+    for _ in 0..MAX_STEPS {
+        let Some(origin) = copies.origin_of(&at.agent, &at.session) else { break };
+        if origin.source.agent != session.agent {
+            return ANY_SPEAKER;
+        }
+        at = &origin.source;
+    }
+    agent_by_name(&session.agent).map_or("The agent", |agent| agent.facts().name)
 }
 
 /// Whether a session is the one that was saved, or a copy of it.

@@ -1,7 +1,7 @@
 //! `carryover conversations prune`: old histories go, documents stay.
 
 use carryover_engine::context::Context;
-use carryover_engine::conversations::prune::{drop_messages, list_prunable, size_messages};
+use carryover_engine::conversations::prune::{drop_messages, list_old, size_messages};
 use carryover_engine::conversations::{Conversation, Listing};
 use clap::Args;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::ui::{DIM, Ui};
 
 /// Drop the messages of old conversations, and keep their documents
 ///
-/// What git has committed stays in its history.
+/// What is sealed stays: nothing else holds what was said in it. What git has committed stays in its history.
 #[derive(Args)]
 pub(crate) struct PruneArgs {
     /// Conversations that were last active before then: a date, a time, or how long ago
@@ -41,7 +41,13 @@ pub(super) fn prune_histories(
     listing: &Listing,
     args: &PruneArgs,
 ) -> Result<(), CommandError> {
-    let old = list_prunable(&listing.conversations, args.before.resolve(context));
+    let histories = list_old(&listing.conversations, args.before.resolve(context));
+    let (old, sealed) = (histories.open, histories.sealed.iter().map(|one| tell_sealed(one)));
+    if !ui.is_json() {
+        for warning in sealed.clone() {
+            ui.warning(warning)?;
+        }
+    }
     if !args.dry_run && !confirm(ui, globals, &old)? {
         ui.status("nothing was dropped")?;
         return Ok(());
@@ -56,7 +62,7 @@ pub(super) fn prune_histories(
             pruned: old.iter().map(|one| one.id.as_str()).collect(),
             freed_bytes,
             dry_run: args.dry_run,
-            warnings: &listing.warnings,
+            warnings: &listing.warnings.iter().cloned().chain(sealed).collect::<Vec<_>>(),
         })?);
     }
     let (done, freed) = (if args.dry_run { "would drop" } else { "dropped" }, format_bytes(freed_bytes));
@@ -65,6 +71,10 @@ pub(super) fn prune_histories(
     }
     ui.status(format_args!("{done} {}, {freed}; the documents stay", count(old.len())))?;
     Ok(())
+}
+
+fn tell_sealed(conversation: &Conversation) -> String {
+    format!("{} is sealed and stays: only its sealed file holds what was said", conversation.name())
 }
 
 fn count(n: usize) -> String {

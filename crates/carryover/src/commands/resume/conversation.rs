@@ -17,7 +17,7 @@ use carryover_engine::conversations::find::{Named, find_by_id, find_by_words};
 use carryover_engine::conversations::opening::{render_opening, render_short_opening};
 use carryover_engine::conversations::sealing::{OpenedConversation, is_sealed_by_passphrase, open_sealed};
 use carryover_engine::conversations::status::{StatusNote, note_status, restore_status, set_status};
-use carryover_engine::conversations::thread::is_of_conversation;
+use carryover_engine::conversations::thread::{is_of_conversation, name_speaker};
 use carryover_engine::conversations::{Conversation, list_conversations, read_messages};
 use carryover_engine::sessions::copies::SessionRef;
 use carryover_engine::sessions::list::ListedSession;
@@ -156,11 +156,12 @@ impl ResumedConversation {
         is_kept.then(|| self.root.clone())
     }
 
-    /// What has changed since it was saved, for a target that gets the text of its command.
+    /// What is damaged, or has changed since it was saved, for a target that gets the text of its command.
     pub(super) fn changes(&self, context: &Context, target: &Target) -> Vec<String> {
         let saved = &self.conversation.saved;
         let command = describe_change(&saved.agent, &saved.agent_config, self.command.as_ref());
-        command.into_iter().chain(self.missing_servers(context, target)).collect()
+        let damage = self.kept.damage.clone();
+        damage.into_iter().chain(command).chain(self.missing_servers(context, target)).collect()
     }
 
     /// Servers of tools that a target lacks.
@@ -254,7 +255,7 @@ impl ResumedConversation {
             let message = format!("its command alone needs more than {budget} tokens");
             return Err(CommandError::new(ErrorKind::CannotFit, message).with_hint("allow more with `--tokens N`"));
         };
-        let name = agent_by_name(&self.conversation.saved.agent).map_or("The agent", |agent| agent.facts().name);
+        let name = name_speaker(context, &self.conversation.session_ref());
         let history = match self.messages(args, warnings)? {
             Some(messages) => {
                 let recent = context.config.conversations.n_recent();

@@ -4,15 +4,23 @@ use super::SavedSession;
 use super::history::{quote_block, speaker};
 use super::messages::{SavedMessage, SavedRole};
 use crate::distill::Brief;
+use crate::plain::one_line;
 use crate::render::escape::{format_time, inline_code, safe_line};
 use crate::render::lines;
 use crate::time::Timestamp;
 use crate::transcript::Status;
 
+/// Facts of the head that are read again where there is nothing but the document.
+const BEGUN: &str = "Begun";
+const LAST_ACTIVE: &str = "Last active";
+const MESSAGES: &str = "Messages";
+
 #[derive(Debug, Clone, Copy)]
 pub struct DocumentOptions<'a> {
     /// The display name of the agent.
     pub agent_name: &'a str,
+    /// Who answers in it.
+    pub speaker: &'a str,
     /// The command that goes on with it.
     pub resume_command: &'a str,
 }
@@ -31,7 +39,7 @@ pub fn render_document(
         }
     }
     out += "\n## Conversation\n";
-    out + &render_messages(messages, options.agent_name)
+    out + &render_messages(messages, options.speaker)
 }
 
 /// Renders the document of a conversation that is sealed: nothing of what was said is in it.
@@ -52,9 +60,9 @@ fn render_facts(saved: &SavedSession, options: &DocumentOptions<'_>) -> String {
     let model = saved.agent_config.model.as_deref().map(|model| format!(", {}", inline_code(model, 80)));
     let facts = [
         ("Type", saved.conversation_type.clone()),
-        ("Begun", saved.created_at.clone()),
-        ("Last active", saved.last_active.clone()),
-        ("Messages", saved.message_count.to_string()),
+        (BEGUN, saved.created_at.clone()),
+        (LAST_ACTIVE, saved.last_active.clone()),
+        (MESSAGES, saved.message_count.to_string()),
         ("Agent", format!("{}{}", safe_line(options.agent_name, 60), model.unwrap_or_default())),
         ("Go on with it", inline_code(options.resume_command, 200)),
     ];
@@ -64,10 +72,42 @@ fn render_facts(saved: &SavedSession, options: &DocumentOptions<'_>) -> String {
     out
 }
 
+/// What the head of a document of ours tells of its conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DocumentHead {
+    pub title: Option<String>,
+    pub begun: Option<Timestamp>,
+    pub last_active: Option<Timestamp>,
+    pub messages: Option<usize>,
+}
+
+/// Reads the head of a document: the lines before the first section, which is where the facts stand.
+pub fn read_document_head(document: &str) -> DocumentHead {
+    let lines = || document.lines().take_while(|line| !line.starts_with("## "));
+    let fact = |name: &str| lines().find_map(|line| line.strip_prefix("- ")?.strip_prefix(name)?.strip_prefix(": "));
+    let time = |name: &str| fact(name).and_then(|at| Timestamp::parse(at.trim()));
+    DocumentHead {
+        title: lines().find_map(|line| line.strip_prefix("# ")).map(|title| one_line(title, 200)),
+        begun: time(BEGUN),
+        last_active: time(LAST_ACTIVE),
+        messages: fact(MESSAGES).and_then(|count| count.trim().parse().ok()),
+    }
+}
+
 /// Adds messages to a document that somebody has written in.
-pub fn append_messages(document: &str, messages: &[SavedMessage], agent_name: &str) -> String {
+pub fn append_messages(document: &str, messages: &[SavedMessage], speaker: &str) -> String {
     let gap = if document.is_empty() || document.ends_with('\n') { "" } else { "\n" };
-    format!("{document}{gap}{}", render_messages(messages, agent_name))
+    format!("{document}{gap}{}", render_messages(messages, speaker))
+}
+
+/// Whether a document tells a message word for word.
+pub fn quotes_any(document: &str, messages: &[SavedMessage]) -> bool {
+    let document = format!("\n{}\n", document.replace('\r', ""));
+    let mut said = messages.iter().filter(|message| message.role != SavedRole::Tool);
+    said.any(|message| {
+        let quote = quote_block(&message.content);
+        !quote.is_empty() && document.contains(&format!("\n{quote}\n"))
+    })
 }
 
 /// Where it stands, in quotes and facts.

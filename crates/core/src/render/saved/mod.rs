@@ -12,7 +12,10 @@ mod slug;
 
 use serde::{Deserialize, Serialize};
 
-pub use document::{DocumentOptions, append_messages, render_document, render_sealed_document};
+pub use document::{
+    DocumentHead, DocumentOptions, append_messages, quotes_any, read_document_head, render_document,
+    render_sealed_document,
+};
 pub use history::{HistoryBudget, render_history};
 pub use messages::{LeftOut, SavedMessage, SavedMessages, SavedRole, save_messages};
 pub use sealed::{SEALED_SCHEMA, SealedHead};
