@@ -28,8 +28,12 @@ mod platform {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
+    use std::time::Duration;
 
     use super::{PathBuf, Process, io};
+
+    const MAX_LOOKS: usize = 3;
+    const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(5);
 
     pub(super) fn list() -> io::Result<Vec<Process>> {
         let own = fs_err::metadata("/proc/self")?.uid();
@@ -46,11 +50,26 @@ mod platform {
         let (command, name) = (words("cmdline"), words("comm"));
         let first = command.split(|byte| *byte == 0).next().filter(|word| !word.is_empty());
         let mut programs: Vec<PathBuf> = fs_err::read_link(folder.join("exe")).into_iter().collect();
+        let has_program = !programs.is_empty();
         programs.extend(first.map(path));
         programs.push(path(name.trim_ascii_end()));
-        let variables = words("environ");
+        let variables = read_variables(folder, has_program);
         let home = variables.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(b"HOME="));
         Some(Process { id, programs, home: home.map(path) })
+    }
+
+    /// The variables of a process. One that begins has its program a moment before them.
+    fn read_variables(folder: &Path, has_program: bool) -> Vec<u8> {
+        let read = || fs_err::read(folder.join("environ")).unwrap_or_default();
+        let mut variables = read();
+        for _ in 0..MAX_LOOKS {
+            if !variables.is_empty() || !has_program {
+                break;
+            }
+            std::thread::sleep(LOOK_AGAIN_AFTER);
+            variables = read();
+        }
+        variables
     }
 }
 
