@@ -99,6 +99,8 @@ impl ProjectSettings {
 
 #[cfg(test)]
 mod tests {
+    use carryover_agents::AGENTS;
+
     use super::*;
 
     fn load(text: &str) -> Result<ProjectSettings, String> {
@@ -118,8 +120,9 @@ mod tests {
 
     #[test]
     fn what_is_published_and_whose_sessions_count_can_be_narrowed() {
-        let settings = load("agents = [\"codex\"]\npublish = [\"handoff\"]\n").unwrap();
-        assert!(settings.covers_agent("codex") && !settings.covers_agent("aider"));
+        let [one, other] = [AGENTS[0], AGENTS[1]].map(|agent| agent.facts().id);
+        let settings = load(&format!("agents = [\"{one}\"]\npublish = [\"handoff\"]\n")).unwrap();
+        assert!(settings.covers_agent(one) && !settings.covers_agent(other));
         assert!(settings.publishes(PublishTarget::Handoff) && !settings.publishes(PublishTarget::Pointers));
         assert!(!load("ignore = true").unwrap().publishes(PublishTarget::Handoff));
     }

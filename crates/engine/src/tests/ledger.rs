@@ -124,13 +124,11 @@ fn the_folder_of_a_session_comes_back_with_it() {
     let id = "00000000-0000-4000-8000-000000000001";
     let child =
         r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"look"},"uuid":"a","sessionId":"ID"}"#;
-    for (agent, beside) in [
-        ("claude-code", [format!("{id}/subagents/agent-1.jsonl"), format!("{id}/tool-results/out.txt")]),
-        ("copilot-cli", ["workspace.yaml".to_owned(), "files/plan.md".to_owned()]),
-    ] {
-        let (lab, agent) = LABS.iter().zip(AGENTS).find(|(lab, _)| lab.id == agent).unwrap();
+    let with_folder = |(lab, _): &(&&Lab, _)| !lab.sample.companions.is_empty();
+    for (lab, agent) in LABS.iter().zip(AGENTS).filter(with_folder) {
         let (mut world, path) = world_with_sample(lab, *agent);
-        let beside = beside.map(|name| path.parent().unwrap().join(name));
+        let beside: Vec<PathBuf> =
+            lab.sample.companions.iter().map(|name| path.with_file_name(name.replace("{ID}", id))).collect();
         for file in &beside {
             crate::own::files::write_private(file, child.replace("ID", id).as_bytes()).unwrap();
         }

@@ -64,6 +64,7 @@ const SAMPLE: Sample = Sample {
         without_words: &[],
     }),
     other_files: &["calc/.aider.conf.yml"],
+    companions: &[],
 };
 
 struct Aider;

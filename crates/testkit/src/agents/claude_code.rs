@@ -76,6 +76,7 @@ const SAMPLE: Sample = Sample {
         ],
     }),
     other_files: &[".claude/CLAUDE.md", ".claude/settings.json", ".claude/sessions/1.json", "calc/CLAUDE.md"],
+    companions: &["{ID}/subagents/agent-1.jsonl", "{ID}/tool-results/out.txt"],
 };
 
 /// The end of a key is how its approval is kept; this one is short enough to be its own end.

@@ -88,6 +88,7 @@ const SAMPLE: Sample = Sample {
         ],
     }),
     other_files: &[".codex/config.toml", ".codex/session_index.jsonl"],
+    companions: &[],
 };
 
 struct Codex;

@@ -71,6 +71,7 @@ const SAMPLE: Sample = Sample {
         ],
     }),
     other_files: &[],
+    companions: &["workspace.yaml", "files/plan.md"],
 };
 
 struct CopilotCli;

@@ -57,6 +57,7 @@ const SAMPLE: Sample = Sample {
     file: "workspaceStorage/p/chatSessions/00000000-0000-4000-8000-000000000001.jsonl",
     format: Format::Lines(LOG),
     other_files: &[".config/Code/User/workspaceStorage/p/workspace.json"],
+    companions: &[],
 };
 
 const LOG: LineFormat = LineFormat {

@@ -86,6 +86,7 @@ const SAMPLE: Sample = Sample {
         prompt: r#"{"_v":3,"type":1,"text":"{FILL}"}"#,
     }),
     other_files: &[],
+    companions: &[],
 };
 
 /// Adds a record as a bubble at the end of the conversation.

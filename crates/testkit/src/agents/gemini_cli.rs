@@ -71,6 +71,7 @@ const SAMPLE: Sample = Sample {
         ],
     }),
     other_files: &[".gemini/projects.json"],
+    companions: &[],
 };
 
 const SCREEN_TEXTS: ScreenTexts = ScreenTexts {

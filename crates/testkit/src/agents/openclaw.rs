@@ -86,6 +86,7 @@ const SAMPLE: Sample = Sample {
         prompt: r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-15T00:00:01.000Z","message":{"role":"user","content":"{FILL}","timestamp":1}}"#,
     }),
     other_files: &[".openclaw/openclaw.json"],
+    companions: &[],
 };
 
 /// Adds a record after the session's first.

@@ -88,6 +88,7 @@ const SAMPLE: Sample = Sample {
         prompt: r#"{"type":"text","text":"{FILL}"}"#,
     }),
     other_files: &[".config/opencode/opencode.json"],
+    companions: &[],
 };
 
 /// Adds a record as the only part of a prompt.

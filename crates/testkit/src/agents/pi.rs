@@ -70,6 +70,7 @@ const SAMPLE: Sample = Sample {
         ],
     }),
     other_files: &[".pi/agent/settings.json"],
+    companions: &[],
 };
 
 struct Pi;

@@ -68,6 +68,7 @@ const SAMPLE: Sample = Sample {
         ],
     }),
     other_files: &[],
+    companions: &[],
 };
 
 const SCREEN_TEXTS: ScreenTexts = ScreenTexts {

@@ -38,4 +38,5 @@ const SAMPLE: Sample = Sample {
         without_words: &[r#"{"status":"done","type":"user_input","user_input":{"words":"NEVER"}}"#],
     }),
     other_files: &[],
+    companions: &[],
 };

@@ -17,6 +17,8 @@ pub struct Sample {
     pub format: Format,
     /// Files other than sessions that are read, below the home.
     pub other_files: &'static [&'static str],
+    /// Files that belong to a session and lie in a folder of it, beside the session's file; `{ID}` is that of the sample.
+    pub companions: &'static [&'static str],
 }
 
 /// How a session is kept.

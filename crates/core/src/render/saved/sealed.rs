@@ -71,14 +71,14 @@ mod tests {
             ..SavedSession::default()
         };
         saved.agent_config.arguments = Some("for the merger".to_owned());
-        let (open, head) = saved.clone().split_sealed(SavedSession::untold_title("plan", "Claude"));
+        let (open, head) = saved.clone().split_sealed(SavedSession::untold_title("plan", "Zero"));
         let text = serde_json::to_string(&open).unwrap();
-        assert!(text.contains("plan with Claude") && !text.contains("merger") && !text.contains("buy"), "{text}");
+        assert!(text.contains("plan with Zero") && !text.contains("merger") && !text.contains("buy"), "{text}");
         let line = serde_json::to_string(&head).unwrap();
         let head = SealedHead::parse(&line).unwrap();
         let named = SavedSession { title: "calc".to_owned(), ..open.clone() };
-        assert_eq!(named.join_sealed(head.clone(), "Claude").title, "calc");
-        assert_eq!(open.join_sealed(head, "Claude"), saved);
+        assert_eq!(named.join_sealed(head.clone(), "Zero").title, "calc");
+        assert_eq!(open.join_sealed(head, "Zero"), saved);
         assert_eq!(SealedHead::parse("{\"role\":\"user\",\"content\":\"x\"}"), None);
     }
 }

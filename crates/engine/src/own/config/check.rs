@@ -1,5 +1,6 @@
 //! From a TOML document to a configuration, key by key.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, agent_by_name};
@@ -41,18 +42,14 @@ impl Checker {
         let wrong = || wrong_type(dotted, key.kind.expected());
         match key.kind {
             ValueKind::Address => {
-                let url = item.as_str().filter(|url| is_address(url)).ok_or_else(wrong)?;
-                let name = dotted.split('.').nth(1).filter(|name| is_remote_name(name));
-                let name = name.ok_or_else(|| wrong_type(dotted, "of a name of small letters, digits, - and _"))?;
-                self.config.remotes.insert(name.to_owned(), RemoteConfig { url: url.to_owned() });
+                self.add_remote(dotted, item.as_str().filter(|url| is_address(url)).ok_or_else(wrong)?)?;
             }
             ValueKind::Agent => {
                 let agent = resolve_agent(dotted, item.as_str().ok_or_else(wrong)?)?;
                 self.config.resume.target = Some(agent.to_owned());
             }
             ValueKind::Tokens => {
-                let tokens = item.as_integer().and_then(|tokens| u64::try_from(tokens).ok());
-                let tokens = Some(tokens.filter(|tokens| *tokens > 0).ok_or_else(wrong)?);
+                let tokens = Some(whole_number(item, 1..=u64::MAX).ok_or_else(wrong)?);
                 if dotted == "resume.tokens" {
                     self.config.resume.tokens = tokens;
                 } else {
@@ -68,22 +65,18 @@ impl Checker {
                 self.config.watch.notify = Some(known.ok_or_else(wrong)?.to_owned());
             }
             ValueKind::Seconds => {
-                let seconds = item.as_integer().and_then(|seconds| u64::try_from(seconds).ok());
-                let seconds = seconds.filter(|seconds| (1..=keys::MAX_INTERVAL_SECONDS).contains(seconds));
+                let seconds = whole_number(item, 1..=keys::MAX_INTERVAL_SECONDS);
                 self.config.watch.interval = Some(seconds.ok_or_else(wrong)?);
             }
             ValueKind::Days => {
-                let days = item.as_integer().and_then(|days| u64::try_from(days).ok());
-                let days = days.filter(|days| *days <= keys::MAX_RETENTION_DAYS);
-                let days = Some(days.ok_or_else(wrong)?);
+                let days = Some(whole_number(item, 0..=keys::MAX_RETENTION_DAYS).ok_or_else(wrong)?);
                 match key.name {
                     "ledger.retention" => self.config.ledger.retention = days,
                     _ => self.config.handoff.max_age = days,
                 }
             }
             ValueKind::Count => {
-                let count = item.as_integer().and_then(|count| u64::try_from(count).ok());
-                let count = count.filter(|count| *count <= keys::MAX_COUNT);
+                let count = whole_number(item, 0..=keys::MAX_COUNT);
                 self.config.conversations.recent_messages = Some(count.ok_or_else(wrong)?);
             }
             ValueKind::Port => {
@@ -125,6 +118,18 @@ impl Checker {
         }
         Ok(())
     }
+
+    fn add_remote(&mut self, dotted: &str, url: &str) -> Result<(), ConfigError> {
+        let name = dotted.split('.').nth(1).filter(|name| is_remote_name(name));
+        let name = name.ok_or_else(|| wrong_type(dotted, "of a name of small letters, digits, - and _"))?;
+        self.config.remotes.insert(name.to_owned(), RemoteConfig { url: url.to_owned() });
+        Ok(())
+    }
+}
+
+/// A number that is in a range.
+fn whole_number(item: &Item, range: RangeInclusive<u64>) -> Option<u64> {
+    item.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| range.contains(number))
 }
 
 /// Whether something is an address that may stand in a file: what opens the place is not to be in it.

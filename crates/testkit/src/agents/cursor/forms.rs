@@ -22,6 +22,7 @@ static COMMAND_LINE: Sample = Sample {
         ..BLOBS
     }),
     other_files: &[],
+    companions: &[],
 };
 
 /// The same store below an index of agents; the folder is named by a digest of the agent's id.
@@ -31,6 +32,7 @@ static SDK: Sample = Sample {
     file: "projects/p/sdk-agent-store/99f037927a1f89c0a3ef335b87589ff0/agents/agent-358a458ffa3ced520b08fb21a167407d14ae75e41189a3167822d50f28e86a09/store.db",
     format: Format::Rows(BLOBS),
     other_files: &[],
+    companions: &[],
 };
 
 fn write_agent_index(root: &Path) -> Result<(), SampleError> {
@@ -84,6 +86,7 @@ static WINDOW_CHATS: Sample = Sample {
         prompt: r#"{"type":"user","rawText":"{FILL}"}"#,
     }),
     other_files: &[],
+    companions: &[],
 };
 
 /// Adds a bubble to the chat; what is no JSON is text in it.
@@ -112,4 +115,5 @@ static TRANSCRIPT: Sample = Sample {
         without_words: &[r#"{"role":"user","message":{"content":[{"type":"text","words":"NEVER"}]}}"#],
     }),
     other_files: &[],
+    companions: &[],
 };
