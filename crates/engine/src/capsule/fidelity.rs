@@ -87,3 +87,29 @@ fn find_masked_words(manifest: &Manifest) -> Option<String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::workspace::LeftOut;
+    use super::*;
+
+    #[test]
+    fn files_that_git_sees_otherwise_are_lacking() {
+        let mut workspace = WorkspaceRecord {
+            schema: String::new(),
+            files_mode: FilesMode::Full,
+            root: None,
+            project: String::new(),
+            commit: None,
+            branch: None,
+            files: 1,
+            bytes: 1,
+            changes: Vec::new(),
+            left_out: Vec::new(),
+            remarks: Vec::new(),
+        };
+        assert_eq!(find_missing_files(&workspace), None);
+        workspace.remarks.push(LeftOut { path: "a".to_owned(), reason: "is in conflict".to_owned() });
+        assert_eq!(find_missing_files(&workspace).unwrap(), "files that git sees otherwise there: 1");
+    }
+}
