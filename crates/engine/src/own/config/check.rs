@@ -40,6 +40,7 @@ impl Checker {
     fn check_value(&mut self, dotted: &str, item: &Item) -> Result<(), ConfigError> {
         let key = keys::find_by_name(dotted).ok_or_else(|| unknown_key(dotted))?;
         let wrong = || wrong_type(dotted, key.kind.expected());
+        let number = |least, most| whole_number(item, least..=most).ok_or_else(wrong);
         match key.kind {
             ValueKind::Address => {
                 self.add_remote(dotted, item.as_str().filter(|url| is_address(url)).ok_or_else(wrong)?)?;
@@ -49,7 +50,7 @@ impl Checker {
                 self.config.resume.target = Some(agent.to_owned());
             }
             ValueKind::Tokens => {
-                let tokens = Some(whole_number(item, 1..=u64::MAX).ok_or_else(wrong)?);
+                let tokens = Some(number(1, u64::MAX)?);
                 if dotted == "resume.tokens" {
                     self.config.resume.tokens = tokens;
                 } else {
@@ -65,19 +66,17 @@ impl Checker {
                 self.config.watch.notify = Some(known.ok_or_else(wrong)?.to_owned());
             }
             ValueKind::Seconds => {
-                let seconds = whole_number(item, 1..=keys::MAX_INTERVAL_SECONDS);
-                self.config.watch.interval = Some(seconds.ok_or_else(wrong)?);
+                self.config.watch.interval = Some(number(1, keys::MAX_INTERVAL_SECONDS)?);
             }
             ValueKind::Days => {
-                let days = Some(whole_number(item, 0..=keys::MAX_RETENTION_DAYS).ok_or_else(wrong)?);
+                let days = Some(number(0, keys::MAX_RETENTION_DAYS)?);
                 match key.name {
                     "ledger.retention" => self.config.ledger.retention = days,
                     _ => self.config.handoff.max_age = days,
                 }
             }
             ValueKind::Count => {
-                let count = whole_number(item, 0..=keys::MAX_COUNT);
-                self.config.conversations.recent_messages = Some(count.ok_or_else(wrong)?);
+                self.config.conversations.recent_messages = Some(number(0, keys::MAX_COUNT)?);
             }
             ValueKind::Port => {
                 let port = item.as_integer().and_then(|port| u16::try_from(port).ok());
